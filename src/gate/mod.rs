@@ -1,0 +1,203 @@
+//! The gate: a pure function from two trees and a task to findings.
+//!
+//! Invariant: the policy is found inside the base tree itself. No function here takes a policy
+//! from anywhere else, so an edited policy in the candidate cannot judge its own change. Nothing
+//! on this floor touches a file system, a clock, a process or libgit2.
+
+pub mod content;
+pub mod imports;
+pub mod manifests;
+pub mod paths;
+pub mod policy;
+pub mod rules;
+pub mod tree;
+pub mod yaml;
+
+use std::fmt;
+
+use crate::exit::Exit;
+use crate::task::Task;
+pub use policy::{Policy, PolicyError};
+pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
+
+/// Where the policy lies in every base tree.
+pub const POLICY_PATH: &str = "architecture/invariants.yml";
+/// Where the repository's settings lie in every base tree.
+pub const SETTINGS_PATH: &str = "architecture/agentgate.yml";
+
+/// What kind of rule a finding breaks. The kebab-case code is stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// A human-owned path changed.
+    ProtectedPath,
+    /// A change below `forbidden_dirs`.
+    ForbiddenDirectory,
+    /// An import that `forbidden_imports` names.
+    ForbiddenImport,
+    /// More new top-level directories than allowed.
+    NewTopLevelDirectory,
+    /// A new directory although the task's Non-goals name `new directories`.
+    NewDirectory,
+    /// Outside the task's scope or outside every area.
+    OutOfScope,
+    /// A manifest declares a dependency that the base did not.
+    NewDependency,
+    /// Content that hides from review.
+    Uninspectable,
+    /// An agent commit without valid trailers.
+    Trailers,
+}
+
+impl Rule {
+    /// The stable kebab-case code of the rule.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Rule::ProtectedPath => "protected-path",
+            Rule::ForbiddenDirectory => "forbidden-directory",
+            Rule::ForbiddenImport => "forbidden-import",
+            Rule::NewTopLevelDirectory => "new-top-level-directory",
+            Rule::NewDirectory => "new-directory",
+            Rule::OutOfScope => "out-of-scope",
+            Rule::NewDependency => "new-dependency",
+            Rule::Uninspectable => "uninspectable",
+            Rule::Trailers => "trailers",
+        }
+    }
+
+    /// The exit code that this rule leads to.
+    pub const fn exit(self) -> Exit {
+        match self {
+            Rule::ProtectedPath => Exit::ProtectedPath,
+            Rule::ForbiddenDirectory => Exit::ForbiddenDirectory,
+            Rule::ForbiddenImport => Exit::ForbiddenImport,
+            Rule::NewTopLevelDirectory | Rule::NewDirectory => Exit::NewTopLevelDirectory,
+            Rule::OutOfScope => Exit::OutOfScope,
+            Rule::NewDependency => Exit::ForbiddenDependency,
+            Rule::Uninspectable => Exit::Uninspectable,
+            Rule::Trailers => Exit::Trailers,
+        }
+    }
+}
+
+/// One broken rule at one place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Which kind of rule.
+    pub rule: Rule,
+    /// Repository-relative path as git's bytes; empty where a finding has no path.
+    pub path: Vec<u8>,
+    /// 1-based line in the candidate's file.
+    pub line: Option<u32>,
+    /// 1-based column, in bytes.
+    pub column: Option<u32>,
+    /// The key and index that judged it, such as `payments.forbidden_imports[0]` or
+    /// `task: Allowed files`.
+    pub judged_by: String,
+    /// What is wrong, lower case, one line, without the path. Untrusted text in it is escaped.
+    pub message: String,
+    /// What to do about it, one line.
+    pub hint: String,
+    /// The commit (hex) in which it was found, where a single commit of a range was judged.
+    pub commit: Option<String>,
+}
+
+/// What the gate found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// All broken rules, sorted by exit code, path, line; never deduplicated away.
+    pub findings: Vec<Finding>,
+    /// Things worth saying that break no rule, one line each.
+    pub notices: Vec<String>,
+    /// How many changed paths were judged.
+    pub paths_checked: usize,
+    /// Blob ids (hex) of the policies that judged.
+    pub policies: Vec<String>,
+}
+
+impl Verdict {
+    /// The lowest exit code among the findings, or [`Exit::Ok`].
+    pub fn exit(&self) -> Exit {
+        self.findings.iter().map(|f| f.rule.exit()).min().unwrap_or(Exit::Ok)
+    }
+
+    /// How many different paths have a finding.
+    pub fn broken_paths(&self) -> usize {
+        let mut paths: Vec<&[u8]> = self.findings.iter().map(|f| f.path.as_slice()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths.len()
+    }
+
+    /// Adds what another judgement of the same range found; equal findings are kept once.
+    pub fn merge(&mut self, other: Verdict) {
+        self.findings.extend(other.findings);
+        self.notices.extend(other.notices);
+        self.paths_checked = self.paths_checked.max(other.paths_checked);
+        self.policies.extend(other.policies);
+        self.settle();
+    }
+
+    /// Sorts and removes exact repetitions, so that two runs print the same bytes.
+    pub fn settle(&mut self) {
+        self.findings.sort_by(|a, b| {
+            (a.rule.exit(), a.rule, &a.path, a.line, a.column).cmp(&(b.rule.exit(), b.rule, &b.path, b.line, b.column)).then_with(|| a.cmp(b))
+        });
+        self.findings.dedup();
+        let mut seen = std::collections::HashSet::new();
+        self.notices.retain(|notice| seen.insert(notice.clone()));
+        let mut seen = std::collections::HashSet::new();
+        self.policies.retain(|id| seen.insert(id.clone()));
+    }
+}
+
+/// Why there is no verdict. Each is a failure of the whole job or check, never a pass.
+#[derive(Debug)]
+pub enum GateError {
+    /// The base has no usable policy: exit 2.
+    Policy(PolicyError),
+    /// An object could not be read: exit 2.
+    Unreadable(Unreadable),
+    /// The task contradicts the policy (an area that does not exist): exit 22.
+    Task(String),
+}
+
+impl GateError {
+    /// The documented exit code.
+    pub const fn exit(&self) -> Exit {
+        match self {
+            GateError::Policy(_) | GateError::Unreadable(_) => Exit::PolicyUnusable,
+            GateError::Task(_) => Exit::BadTask,
+        }
+    }
+}
+
+impl fmt::Display for GateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GateError::Policy(error) => error.fmt(f),
+            GateError::Unreadable(error) => error.fmt(f),
+            GateError::Task(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for GateError {}
+
+impl From<PolicyError> for GateError {
+    fn from(error: PolicyError) -> Self {
+        GateError::Policy(error)
+    }
+}
+
+impl From<Unreadable> for GateError {
+    fn from(error: Unreadable) -> Self {
+        GateError::Unreadable(error)
+    }
+}
+
+/// Judges a whole change: everything that differs between `base` and `candidate`, by the policy
+/// that lies in `base` and by the task's scope where there is one.
+pub fn check(base: &dyn Tree, candidate: &dyn Tree, task: Option<&Task>) -> Result<Verdict, GateError> {
+    let policy = Policy::of(base)?;
+    rules::judge(&policy, base, candidate, task)
+}

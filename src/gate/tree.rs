@@ -1,0 +1,177 @@
+//! Trees as the gate sees them, and the difference of two of them.
+
+use std::fmt;
+
+/// A git object id: 20 bytes for SHA-1, 32 for SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Oid {
+    len: u8,
+    bytes: [u8; 32],
+}
+
+impl Oid {
+    /// An id from its raw bytes; more than 32 bytes are no id.
+    pub fn from_bytes(raw: &[u8]) -> Option<Oid> {
+        let mut bytes = [0; 32];
+        bytes.get_mut(..raw.len())?.copy_from_slice(raw);
+        Some(Oid { len: raw.len() as u8, bytes })
+    }
+
+    /// The raw bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len as usize]
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a tree entry is, by git's file modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// 100644 (and the historical 100664)
+    File,
+    /// 100755
+    Executable,
+    /// 120000
+    Symlink,
+    /// 160000: a link to a commit of another repository
+    Submodule,
+    /// 040000
+    Tree,
+}
+
+/// One entry of one folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// File name as git's bytes, without a slash.
+    pub name: Vec<u8>,
+    /// File, folder, link.
+    pub kind: Kind,
+    /// Id of the blob, tree or (for a submodule link) commit.
+    pub id: Oid,
+}
+
+/// An object that a tree names and that could not be read. Always a failure, never "no entries".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Which object or path, and why.
+    pub what: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read {}", self.what)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// A git tree with everything below it, wherever its objects lie.
+pub trait Tree {
+    /// Id of the root folder.
+    fn root(&self) -> Oid;
+    /// The entries of the folder with this id, in git's order.
+    fn entries(&self, folder: &Oid) -> Result<Vec<Entry>, Unreadable>;
+    /// The content of a blob.
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable>;
+    /// The size of a blob in bytes, without reading it.
+    fn blob_size(&self, id: &Oid) -> Result<u64, Unreadable>;
+}
+
+/// One side of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Never [`Kind::Tree`].
+    pub kind: Kind,
+    /// Blob id, or commit id of a submodule link.
+    pub id: Oid,
+}
+
+/// One changed path. A rename is two changes: nothing here guesses at renames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Repository-relative path, `/`-separated, as git's bytes.
+    pub path: Vec<u8>,
+    /// What the base has there; `None` where it was added.
+    pub before: Option<Side>,
+    /// What the candidate has there; `None` where it was deleted.
+    pub after: Option<Side>,
+}
+
+/// The entry at a path, walking from the root; `None` where there is none.
+pub fn lookup(tree: &dyn Tree, path: &[u8]) -> Result<Option<Entry>, Unreadable> {
+    let mut folder = tree.root();
+    let mut parts = path.split(|&b| b == b'/').peekable();
+    while let Some(part) = parts.next() {
+        let Some(entry) = tree.entries(&folder)?.into_iter().find(|e| e.name == part) else {
+            return Ok(None);
+        };
+        if parts.peek().is_none() {
+            return Ok(Some(entry));
+        }
+        if entry.kind != Kind::Tree {
+            return Ok(None);
+        }
+        folder = entry.id;
+    }
+    Ok(None)
+}
+
+/// Every path that differs between two trees, sorted by path bytes. Folders with equal ids are
+/// not opened, so the cost is that of the change.
+pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unreadable> {
+    let mut changes = Vec::new();
+    let mut open = vec![(Vec::new(), Some(base.root()), Some(candidate.root()))];
+    // An explicit stack: an agent can nest folders deeper than a call stack allows.
+    while let Some((prefix, before, after)) = open.pop() {
+        if before == after {
+            continue;
+        }
+        let old = before.map_or(Ok(Vec::new()), |id| base.entries(&id))?;
+        let new = after.map_or(Ok(Vec::new()), |id| candidate.entries(&id))?;
+        let mut names: std::collections::BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = Default::default();
+        for entry in old {
+            names.entry(entry.name.clone()).or_default().0 = Some(entry);
+        }
+        for entry in new {
+            names.entry(entry.name.clone()).or_default().1 = Some(entry);
+        }
+        for (name, (old, new)) in names {
+            let same = matches!((&old, &new), (Some(a), Some(b)) if a.kind == b.kind && a.id == b.id);
+            if same {
+                continue;
+            }
+            let path = join(&prefix, &name);
+            let tree_of = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind == Kind::Tree).map(|e| e.id);
+            let side_of = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind != Kind::Tree).map(|e| Side { kind: e.kind, id: e.id });
+            let (old_tree, new_tree) = (tree_of(&old), tree_of(&new));
+            if old_tree.is_some() || new_tree.is_some() {
+                open.push((path.clone(), old_tree, new_tree));
+            }
+            let (before, after) = (side_of(&old), side_of(&new));
+            if before.is_some() || after.is_some() {
+                changes.push(Change { path, before, after });
+            }
+        }
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(changes)
+}
+
+/// `prefix/name`, or `name` at the root.
+pub fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
+    if prefix.is_empty() {
+        return name.to_vec();
+    }
+    [prefix, b"/", name].concat()
+}
