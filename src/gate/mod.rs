@@ -140,7 +140,9 @@ impl Verdict {
     /// Sorts and removes exact repetitions, so that two runs print the same bytes.
     pub fn settle(&mut self) {
         self.findings.sort_by(|a, b| {
-            (a.rule.exit(), a.rule, &a.path, a.line, a.column).cmp(&(b.rule.exit(), b.rule, &b.path, b.line, b.column)).then_with(|| a.cmp(b))
+            (a.rule.exit(), a.rule, &a.path, a.line, a.column)
+                .cmp(&(b.rule.exit(), b.rule, &b.path, b.line, b.column))
+                .then_with(|| a.cmp(b))
         });
         self.findings.dedup();
         let mut seen = std::collections::HashSet::new();

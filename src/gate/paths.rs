@@ -7,7 +7,7 @@ pub struct PathRule {
     pub text: String,
     /// The key and index it stands under, such as `must_not_touch[2]`.
     pub key: String,
-    // private compiled form
+    pub(super) compiled: (),
 }
 
 /// How a rule matched.

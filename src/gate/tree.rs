@@ -14,7 +14,10 @@ impl Oid {
     pub fn from_bytes(raw: &[u8]) -> Option<Oid> {
         let mut bytes = [0; 32];
         bytes.get_mut(..raw.len())?.copy_from_slice(raw);
-        Some(Oid { len: raw.len() as u8, bytes })
+        Some(Oid {
+            len: raw.len() as u8,
+            bytes,
+        })
     }
 
     /// The raw bytes.
@@ -153,7 +156,12 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
             }
             let path = join(&prefix, &name);
             let tree_of = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind == Kind::Tree).map(|e| e.id);
-            let side_of = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind != Kind::Tree).map(|e| Side { kind: e.kind, id: e.id });
+            let side_of = |entry: &Option<Entry>| {
+                entry
+                    .as_ref()
+                    .filter(|e| e.kind != Kind::Tree)
+                    .map(|e| Side { kind: e.kind, id: e.id })
+            };
             let (old_tree, new_tree) = (tree_of(&old), tree_of(&new));
             if old_tree.is_some() || new_tree.is_some() {
                 open.push((path.clone(), old_tree, new_tree));

@@ -1,0 +1,1 @@
+//! Content that hides from review (exit 9).

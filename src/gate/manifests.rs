@@ -1,0 +1,1 @@
+//! Dependencies that a change declares in manifests (exit 8).

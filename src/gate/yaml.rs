@@ -1,0 +1,1 @@
+//! The only door to YAML: a strict reader that keeps positions.
