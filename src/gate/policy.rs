@@ -34,7 +34,7 @@ pub struct ImportRule {
 }
 
 /// A named part of the repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Area {
     /// The key in the policy.
     pub name: String,

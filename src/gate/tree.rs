@@ -1,5 +1,6 @@
 //! Trees as the gate sees them, and the difference of two of them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A git object id: 20 bytes for SHA-1, 32 for SHA-256.
@@ -142,12 +143,14 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
         }
         let old = before.map_or(Ok(Vec::new()), |id| base.entries(&id))?;
         let new = after.map_or(Ok(Vec::new()), |id| candidate.entries(&id))?;
-        let mut names: std::collections::BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = Default::default();
+        let mut names: BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = BTreeMap::new();
         for entry in old {
-            names.entry(entry.name.clone()).or_default().0 = Some(entry);
+            let slot = &mut names.entry(entry.name.clone()).or_default().0;
+            unique(slot, entry, &prefix)?;
         }
         for entry in new {
-            names.entry(entry.name.clone()).or_default().1 = Some(entry);
+            let slot = &mut names.entry(entry.name.clone()).or_default().1;
+            unique(slot, entry, &prefix)?;
         }
         for (name, (old, new)) in names {
             let same = matches!((&old, &new), (Some(a), Some(b)) if a.kind == b.kind && a.id == b.id);
@@ -174,6 +177,17 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(changes)
+}
+
+/// A tree that names one entry twice was made by hand: tools disagree on which one counts.
+fn unique(slot: &mut Option<Entry>, entry: Entry, folder: &[u8]) -> Result<(), Unreadable> {
+    let path = join(folder, &entry.name);
+    match slot.replace(entry) {
+        None => Ok(()),
+        Some(_) => Err(Unreadable {
+            what: format!("malformed tree: {} stands in it twice", path.escape_ascii()),
+        }),
+    }
 }
 
 /// `prefix/name`, or `name` at the root.
