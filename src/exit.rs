@@ -96,3 +96,36 @@ impl From<Exit> for std::process::ExitCode {
         std::process::ExitCode::from(exit.code())
     }
 }
+
+/// A documented refusal: which exit code, what happened, and what to type next. It travels as an
+/// error; `lib.rs` prints it and turns it into the process's exit status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// The code to end with.
+    pub exit: Exit,
+    /// Lower case, one line (porcelain lines may follow), no full stop.
+    pub message: String,
+    /// What to do next, one line each; commands can be pasted.
+    pub hints: Vec<String>,
+}
+
+impl Stop {
+    /// A refusal without a hint.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Stop {
+        Stop { exit, message: message.into(), hints: Vec::new() }
+    }
+
+    /// The same with one more hint.
+    pub fn hint(mut self, hint: impl Into<String>) -> Stop {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Stop {}

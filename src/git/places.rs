@@ -1,0 +1,71 @@
+//! Where a clone's jobs live.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::exit::{Exit, Stop};
+use crate::job::log::sha256_hex;
+
+/// The folders of one job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// `<root>`
+    pub root: PathBuf,
+    /// `<root>/<job id>`
+    pub worktree: PathBuf,
+    /// `<root>/.jobs/<job id>`
+    pub private: PathBuf,
+    /// `<root>/.trash`
+    pub trash: PathBuf,
+}
+
+impl Places {
+    /// The folders of the job with this id.
+    pub fn of(root: &Path, id: &str) -> Places {
+        Places {
+            root: root.to_owned(),
+            worktree: root.join(id),
+            private: root.join(".jobs").join(id),
+            trash: root.join(".trash"),
+        }
+    }
+}
+
+/// The folder in which a clone's worktrees lie: `<parent>/<clone name>-jobs`, or below
+/// `state_home` where the parent lies in another work tree or cannot be written. Never inside a
+/// clone: a worktree there makes it dirty, and tools find the parent's configuration.
+///
+/// # Errors
+/// A path that is not UTF-8 is refused: the event log could not name it.
+pub fn jobs_root(clone: &Path, state_home: Option<&Path>) -> Result<PathBuf> {
+    let Some(text) = clone.to_str() else {
+        return Err(Stop::new(Exit::Usage, format!("the clone's path is not UTF-8: {}", clone.display()))
+            .hint("move the clone to a path that is")
+            .into());
+    };
+    let name = clone.file_name().and_then(|name| name.to_str()).unwrap_or("clone");
+    let name = name.strip_suffix(".git").filter(|rest| !rest.is_empty()).unwrap_or(name);
+    let beside = clone.parent().map(|parent| (parent, parent.join(format!("{name}-jobs"))));
+    if let Some((parent, beside)) = beside
+        && !in_work_tree(parent)
+        && writable(if beside.exists() { &beside } else { parent })
+    {
+        return Ok(beside);
+    }
+    let Some(state) = state_home else {
+        return Err(Stop::new(Exit::Usage, format!("there is no writable folder beside {} for worktrees", clone.display()))
+            .hint("set HOME or XDG_STATE_HOME to a folder that can be written")
+            .into());
+    };
+    let hash = sha256_hex(&[text.as_bytes()]);
+    Ok(state.join("agentgate").join(format!("{name}-{}", &hash[..8])))
+}
+
+fn in_work_tree(folder: &Path) -> bool {
+    git2::Repository::discover(folder).is_ok_and(|repo| !repo.is_bare())
+}
+
+fn writable(folder: &Path) -> bool {
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok()
+}

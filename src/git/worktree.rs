@@ -1,0 +1,182 @@
+//! Worktrees: added detached and locked, kept on a branch, removed by what the record says.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::exit::{Exit, Stop};
+use crate::files;
+
+use super::program::{Git, first_lines};
+use super::repo::Checkout;
+use super::shell;
+
+/// Marks an admin folder as ours, with the job id.
+const MARK: &str = "agentgate-job";
+
+/// A worktree that agentgate made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worktree {
+    /// Its top folder.
+    pub path: PathBuf,
+    /// Its admin folder below the clone's git dir; read back, never derived.
+    pub admin: PathBuf,
+}
+
+/// What is in the way of a new job's worktree and branch: a sentence, and what to type.
+pub fn in_the_way(checkout: &Checkout, path: &Path, id: &str) -> Result<Option<(String, String)>> {
+    if path.symlink_metadata().is_ok() {
+        return Ok(Some((format!("{} exists already", path.display()), format!("choose another --job-id, or move it away: mv {} {}.old", shell(path), shell(path)))));
+    }
+    for reference in checkout.repo.references().context("cannot list the clone's refs")? {
+        let reference = reference.context("cannot read one of the clone's refs")?;
+        let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
+        let folded = name.to_lowercase();
+        let branch = format!("refs/heads/agent/{id}").to_lowercase();
+        if folded == "refs/heads/agent" {
+            return Ok(Some(("a branch named agent exists: git cannot have agent/<job id> beside it".into(), "git branch -m agent agent-old".into())));
+        }
+        if folded == branch || folded.starts_with(&format!("{branch}/")) {
+            let short = name.trim_start_matches("refs/heads/").to_owned();
+            return Ok(Some((format!("the branch {short} exists already"), format!("choose another --job-id, or rename it: git branch -m {} {}", shell_words::quote(&short), shell_words::quote(&format!("{short}-old"))))));
+        }
+    }
+    Ok(None)
+}
+
+impl Worktree {
+    /// Adds a worktree at the base, detached and locked. No hook of the clone runs.
+    pub fn add(git: &Git, common: &Path, path: &Path, base: &str, id: &str, content: Content) -> Result<Worktree> {
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        }
+        let reason = format!("agentgate job {id}");
+        let mut call = git
+            .at(common)
+            .config("core.splitIndex", "false")
+            .config("core.untrackedCache", "false")
+            .config("index.sparse", "false")
+            .config("checkout.guess", "false")
+            .config("worktree.useRelativePaths", "false")
+            .args(["worktree", "add", "--quiet", "--detach", "--lock", "--reason"])
+            .arg(&reason);
+        if content == Content::None {
+            call = call.arg("--no-checkout");
+        }
+        let outcome = call.arg(path).arg(base).outcome()?;
+        if !outcome.success() {
+            discard_half_made(git, common, path);
+            bail!("git worktree add failed: {}", first_lines(&outcome.stderr));
+        }
+        let admin = admin_of(path)?;
+        files::replace(&admin.join(MARK), id.as_bytes(), 0o600)?;
+        Ok(Worktree { path: path.to_owned(), admin })
+    }
+
+    /// Points `.git` back to the clone's admin folder, whatever the agent left there.
+    pub fn restore_git_file(&self) -> Result<()> {
+        point_git_file(&self.path, &self.admin)
+    }
+
+    /// Whether the folder at the recorded path is still the worktree that was made: git's own two
+    /// pointers agree and our mark is there. Nothing else is ever deleted.
+    pub fn is_ours(&self, id: &str) -> bool {
+        let marked = files::read_small(&self.admin.join(MARK), 256).is_ok_and(|mark| mark == id.as_bytes());
+        let pointed = files::read_small(&self.admin.join("gitdir"), 8192)
+            .is_ok_and(|text| text.trim_ascii_end() == self.path.join(".git").as_os_str().as_encoded_bytes());
+        marked && pointed
+    }
+
+    /// Why a person locked it, unless the lock is our own.
+    pub fn locked_by_person(&self, id: &str) -> Option<String> {
+        let reason = files::read_small(&self.admin.join("locked"), 4096).ok()?;
+        let reason = String::from_utf8_lossy(&reason).trim().to_owned();
+        (reason != format!("agentgate job {id}")).then_some(reason)
+    }
+
+    /// Takes our lock off.
+    pub fn unlock(&self) -> Result<()> {
+        match std::fs::remove_file(self.admin.join("locked")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).with_context(|| format!("cannot unlock {}", self.path.display())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes folder and registration. What is no longer ours is left alone, and said.
+    pub fn remove(&self, id: &str, trash: &Path) -> Result<Option<String>> {
+        if !self.admin.exists() && self.path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        if !self.is_ours(id) {
+            return Ok(Some(format!("{} is not the worktree that job {id} made any more; it is left alone", self.path.display())));
+        }
+        let is_folder = self.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        if is_folder {
+            let moved = files::rename_to_trash(&self.path, trash)?;
+            files::remove_tree(&self.admin)?;
+            files::remove_tree(&moved)?;
+        } else {
+            files::remove_tree(&self.admin)?;
+        }
+        // git removes this folder itself when the last worktree goes.
+        if let Some(worktrees) = self.admin.parent() {
+            let _ = std::fs::remove_dir(worktrees);
+        }
+        Ok(None)
+    }
+}
+
+/// Whether `Worktree::add` fills the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Check the base out.
+    Base,
+    /// Leave it empty: the tree to fill it with was written by an agent.
+    None,
+}
+
+/// Writes a worktree's `.git` file, replacing whatever stands there.
+pub fn point_git_file(worktree: &Path, git_dir: &Path) -> Result<()> {
+    let at = worktree.join(".git");
+    if at.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        files::remove_tree(&at)?;
+    }
+    let text = [b"gitdir: ", git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    files::replace(&at, &text, 0o644)
+}
+
+fn admin_of(path: &Path) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let text = files::read_small(&path.join(".git"), 8192)?;
+    let target = text.strip_prefix(b"gitdir: ").with_context(|| format!("{}/.git is no pointer to a git dir", path.display()))?;
+    let target = target.strip_suffix(b"\n").unwrap_or(target);
+    Ok(path.join(std::ffi::OsStr::from_bytes(target)))
+}
+
+/// A failed or killed `worktree add` leaves a registration and half the files.
+fn discard_half_made(git: &Git, common: &Path, path: &Path) {
+    // Best effort: the failure that led here is what the person must see.
+    let _ = git.at(common).args(["worktree", "remove", "--force", "--force"]).arg(path).outcome();
+}
+
+/// Fills an empty worktree with a tree, index included, without running a hook. Filters are those
+/// of the person's configuration, chosen by the base's attributes.
+pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str) -> Result<()> {
+    let at = |args: &[&str]| {
+        git.at(&worktree.path).config("core.splitIndex", "false").env("GIT_ATTR_SOURCE", base).args(args).bytes()
+    };
+    at(&["read-tree", tree])?;
+    at(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
+    Ok(())
+}
+
+/// Refuses a worktree that holds something its candidate does not.
+pub fn must_be_clean(git: &Git, path: &Path) -> Result<()> {
+    let dirt = super::repo::dirt_of(git, path, None)?;
+    if dirt.is_empty() {
+        return Ok(());
+    }
+    Err(Stop::new(Exit::DirtyTree, format!("{} has changes that are not in the candidate:\n{}", path.display(), dirt.join("\n")))
+        .hint(format!("commit or save them elsewhere: git -C {} diff", shell(path)))
+        .into())
+}

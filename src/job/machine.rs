@@ -1,0 +1,133 @@
+//! The job as a state machine: events are folded into a state, and the state says what is next.
+//!
+//! Invariant: `next` looks at nothing but what the log says, so that a process that replays the
+//! log of a dead one arrives at the same step. `commands/run.rs` is the loop around it.
+
+use super::{AgentEnd, Created, Event};
+use crate::exit::Exit;
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// See that the checkout is clean.
+    Preflight,
+    /// Make the worktree.
+    AddWorktree,
+    /// Start the agent and wait until its whole process tree is gone.
+    RunAgent,
+    /// Make one tree of what it left.
+    Freeze,
+    /// Judge the frozen tree.
+    Judge,
+    /// Write the record, then the commit.
+    Commit,
+    /// Put branch and worktree in place.
+    Keep,
+    /// Save the evidence, say how it ended, delete what was made.
+    End(Ending),
+    /// Nothing: the job is over.
+    Done(Exit),
+}
+
+/// Why a job does not keep its worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The gate's code.
+    Refused(Exit),
+    /// Another code, with one line of reason.
+    Failed(Exit, String),
+    /// A signal.
+    Interrupted(i32),
+}
+
+/// What the log says so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The job's definition.
+    pub created: Option<Created>,
+    /// Preflight has passed.
+    pub preflight: bool,
+    /// Path and admin folder of the worktree.
+    pub worktree: Option<(String, String)>,
+    /// How the agent ended.
+    pub agent: Option<AgentEnd>,
+    /// The frozen tree, and how many paths it changes.
+    pub frozen: Option<(String, u64)>,
+    /// The gate's exit code.
+    pub gate: Option<u8>,
+    /// The commit.
+    pub commit: Option<String>,
+    /// How it ended, once it did.
+    pub ended: Option<Exit>,
+    /// It was landed.
+    pub landed: bool,
+    /// It was dropped.
+    pub dropped: bool,
+}
+
+/// The state after one more event.
+pub fn fold(mut state: State, event: &Event) -> State {
+    match event {
+        Event::Created(created) => state.created = Some(created.clone()),
+        Event::PreflightPassed { .. } => state.preflight = true,
+        Event::WorktreeAdded { path, admin } => state.worktree = Some((path.clone(), admin.clone())),
+        Event::StepFinished { end, .. } => state.agent = Some(end.clone()),
+        Event::Frozen { tree, changed, .. } => state.frozen = Some((tree.clone(), *changed)),
+        Event::GateFinished { exit, .. } => state.gate = Some(*exit),
+        Event::CommitMade { commit } => state.commit = Some(commit.clone()),
+        Event::Landed { .. } => state.landed = true,
+        Event::Dropped {} => state.dropped = true,
+        Event::Owned { .. } | Event::Confined { .. } | Event::StepStarted { .. } | Event::CommitIntended { .. } => {}
+        Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
+            state.ended = event.ends_with();
+        }
+    }
+    state
+}
+
+/// What to do in this state. The order of verdicts is fixed: interrupted, timed out, agent
+/// failed, nothing changed, gate.
+pub fn next(state: &State) -> Step {
+    if let Some(exit) = state.ended {
+        return Step::Done(exit);
+    }
+    if !state.preflight {
+        return Step::Preflight;
+    }
+    if state.worktree.is_none() {
+        return Step::AddWorktree;
+    }
+    let Some(agent) = &state.agent else {
+        return Step::RunAgent;
+    };
+    let Some((_, changed)) = &state.frozen else {
+        return Step::Freeze;
+    };
+    match agent {
+        AgentEnd::Interrupted { signal } => return Step::End(Ending::Interrupted(*signal)),
+        AgentEnd::TimedOut => return failed(Exit::AgentTimeout, "the agent ran past its limit and was ended".into()),
+        AgentEnd::NotStarted { error } => {
+            return failed(Exit::AgentFailed, format!("the agent could not be started: {error}"));
+        }
+        AgentEnd::Signaled { signal } => {
+            return failed(Exit::AgentFailed, format!("the agent was killed by signal {signal}"));
+        }
+        AgentEnd::Exited { status } if *status != 0 => {
+            return failed(Exit::AgentFailed, format!("the agent exited with status {status}"));
+        }
+        AgentEnd::Exited { .. } => {}
+    }
+    if *changed == 0 {
+        return failed(Exit::NothingToCommit, "the agent changed nothing against the base".into());
+    }
+    match state.gate {
+        None => Step::Judge,
+        Some(0) if state.commit.is_none() => Step::Commit,
+        Some(0) => Step::Keep,
+        Some(code) => Step::End(Ending::Refused(Exit::from_code(code).unwrap_or(Exit::Internal))),
+    }
+}
+
+fn failed(exit: Exit, reason: String) -> Step {
+    Step::End(Ending::Failed(exit, reason))
+}

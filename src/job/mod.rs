@@ -1,0 +1,242 @@
+//! A job's events: what happened, in the order in which it was made durable.
+//!
+//! Invariant: one JSON object a line, chained by SHA-256, so that a changed, missing or reordered
+//! line is seen by anybody who reads the file. This floor only encodes and decodes; `store.rs`
+//! writes and syncs.
+
+pub mod log;
+pub mod machine;
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Exit;
+
+/// A file that lies beside the log, as it was when the event was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRef {
+    /// File name in the job's folder.
+    pub name: String,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// Lower-case hex SHA-256 of the content.
+    pub sha256: String,
+}
+
+/// What a job is, decided before anything was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Created {
+    /// Version of agentgate that made the job.
+    pub agentgate: String,
+    /// Commit id (hex) the job starts from.
+    pub base: String,
+    /// Branch that HEAD pointed at (`refs/heads/main`); none when HEAD was detached.
+    pub target: Option<String>,
+    /// The task's goal, one line, cut to 200 characters.
+    pub goal: String,
+    /// The task as given.
+    pub task: FileRef,
+    /// Blob id (hex) of the policy in the base.
+    pub policy: String,
+    /// Where the agent's command came from: `command line`, `AGENT_CMD` or `settings`.
+    pub agent_source: String,
+    /// The agent's program (no arguments: they may hold a secret).
+    pub agent: String,
+    /// `Agent-Host`
+    pub host: String,
+    /// `Agent-Model-Label`
+    pub model_label: String,
+    /// What the person waived, such as `allow-dirty`.
+    pub waivers: Vec<String>,
+    /// Wall-clock limit of the agent in seconds.
+    pub timeout: u64,
+    /// Top folder of the clone.
+    pub clone: String,
+    /// Where the worktree will be.
+    pub worktree: String,
+    /// The job's private folder.
+    pub private: String,
+}
+
+/// How the agent's process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "ending")]
+pub enum AgentEnd {
+    /// By itself, with this status.
+    Exited {
+        /// 0 to 255
+        status: i32,
+    },
+    /// By a signal that was not ours.
+    Signaled {
+        /// Signal number.
+        signal: i32,
+    },
+    /// It ran past its limit and was ended, whatever status it then returned.
+    TimedOut,
+    /// The person ended the job.
+    Interrupted {
+        /// The signal that agentgate received.
+        signal: i32,
+    },
+    /// It could not be started.
+    NotStarted {
+        /// Why.
+        error: String,
+    },
+}
+
+/// One thing that happened. The wire form has the dotted name under `event`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event")]
+pub enum Event {
+    /// Always the first.
+    #[serde(rename = "job.created")]
+    Created(Created),
+    /// A process took the job: epoch 1 the first time, one more each later time.
+    #[serde(rename = "job.owned")]
+    Owned {
+        /// Process id of the owner.
+        pid: u32,
+        /// Its start time in clock ticks since boot.
+        start_time: u64,
+        /// The boot it runs in.
+        boot_id: String,
+    },
+    /// The checkout was clean (or its state was waived).
+    #[serde(rename = "preflight.passed")]
+    PreflightPassed {
+        /// Commit id of the checkout's HEAD.
+        head: String,
+    },
+    /// The worktree exists.
+    #[serde(rename = "worktree.added")]
+    WorktreeAdded {
+        /// Its path.
+        path: String,
+        /// Its admin folder below the clone's git dir, as read back from its `.git`.
+        admin: String,
+    },
+    /// What holds the agent.
+    #[serde(rename = "agent.confined")]
+    Confined {
+        /// Layers joined by `+`, or `unconfined`.
+        tier: String,
+    },
+    /// A role's call begins.
+    #[serde(rename = "step.started")]
+    StepStarted {
+        /// Such as `implement`.
+        step: String,
+        /// Such as `implementer`.
+        role: String,
+    },
+    /// A role's call is over and not one of its processes is left.
+    #[serde(rename = "step.finished")]
+    StepFinished {
+        /// As in `step.started`.
+        step: String,
+        /// How the agent ended.
+        #[serde(flatten)]
+        end: AgentEnd,
+        /// Processes that had outlived the agent and were ended.
+        leftovers: u64,
+        /// Wall-clock time in milliseconds.
+        millis: u64,
+        /// `agent.log`
+        output: FileRef,
+    },
+    /// Everything the agent left is one tree now.
+    #[serde(rename = "candidate.frozen")]
+    Frozen {
+        /// Tree id (hex).
+        tree: String,
+        /// How many paths differ from the base.
+        changed: u64,
+        /// Files that only the agent's own ignore rules hide.
+        hidden: u64,
+        /// Branches, tags and stashes that the agent made in its private git dir.
+        refs: Vec<String>,
+        /// Folders in which the agent had put a repository of its own.
+        nested: Vec<String>,
+    },
+    /// The gate has spoken.
+    #[serde(rename = "gate.finished")]
+    GateFinished {
+        /// Exit code of the verdict.
+        exit: u8,
+        /// How many findings.
+        findings: u64,
+        /// `gate.json`
+        report: FileRef,
+    },
+    /// The commit will be made of this.
+    #[serde(rename = "commit.intended")]
+    CommitIntended {
+        /// Tree id.
+        tree: String,
+        /// Parent commit: the base.
+        parent: String,
+        /// `change.patch`
+        patch: FileRef,
+    },
+    /// The commit exists.
+    #[serde(rename = "commit.made")]
+    CommitMade {
+        /// Commit id.
+        commit: String,
+    },
+    /// The job passed; worktree and branch are there.
+    #[serde(rename = "job.kept")]
+    Kept {
+        /// `agent/<job id>`
+        branch: String,
+    },
+    /// The gate refused.
+    #[serde(rename = "job.refused")]
+    Refused {
+        /// Exit code.
+        exit: u8,
+    },
+    /// The job failed for another reason than the gate.
+    #[serde(rename = "job.failed")]
+    Failed {
+        /// Exit code.
+        exit: u8,
+        /// One line.
+        reason: String,
+    },
+    /// A signal ended the job.
+    #[serde(rename = "job.interrupted")]
+    Interrupted {
+        /// Signal number.
+        signal: i32,
+        /// Exit code.
+        exit: u8,
+    },
+    /// The candidate is on its branch.
+    #[serde(rename = "job.landed")]
+    Landed {
+        /// The landed commit.
+        commit: String,
+        /// Full ref name.
+        target: String,
+        /// What the target pointed at before.
+        old: String,
+    },
+    /// Worktree and branch were given up on request.
+    #[serde(rename = "job.dropped")]
+    Dropped {},
+}
+
+impl Event {
+    /// The exit code of an event that ends a run, if it is one.
+    pub fn ends_with(&self) -> Option<Exit> {
+        match self {
+            Event::Kept { .. } => Some(Exit::Ok),
+            Event::Refused { exit } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
+                Some(Exit::from_code(*exit).unwrap_or(Exit::Internal))
+            }
+            _ => None,
+        }
+    }
+}

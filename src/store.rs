@@ -1,0 +1,262 @@
+//! The job folders below the clone's git dir: append and sync, replay, evidence files.
+//!
+//! Invariant: a line is on the disk before the step that follows it begins, and what a line names
+//! is on the disk before the line. Lines are never rewritten; readers never lock and never repair.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::files;
+use crate::job::log::{self, Log};
+use crate::job::machine::{self, State};
+use crate::job::{Event, FileRef};
+use crate::lock::FileLock;
+
+/// Name of the log in a job's folder.
+pub const EVENTS: &str = "events.jsonl";
+/// The task as given.
+pub const TASK: &str = "task.md";
+/// Base to candidate.
+pub const PATCH: &str = "change.patch";
+/// The verdict for people.
+pub const GATE_LOG: &str = "gate.log";
+/// The verdict for programs.
+pub const GATE_JSON: &str = "gate.json";
+/// What the agent printed.
+pub const AGENT_LOG: &str = "agent.log";
+/// The agent's own branches, tags and stashes.
+pub const BUNDLE: &str = "agent-refs.bundle";
+/// Files that only the agent's own ignore rules hide.
+pub const HIDDEN: &str = "ignored.tar";
+const OWNER_LOCK: &str = "owner.lock";
+
+/// All jobs of one clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    jobs: PathBuf,
+}
+
+/// The folder of one job, for reading.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Job id.
+    pub id: String,
+    /// `<common git dir>/agentgate/jobs/<id>`
+    pub path: PathBuf,
+}
+
+/// The one process that may append to a job's log.
+#[derive(Debug)]
+pub struct Owner {
+    /// The job's folder.
+    pub folder: Folder,
+    file: File,
+    length: u64,
+    last_sum: String,
+    seq: u64,
+    epoch: u64,
+    /// The state after everything appended so far.
+    pub state: State,
+    _lock: FileLock,
+}
+
+impl Store {
+    /// The store of the clone with this common git dir.
+    pub fn of(common: &Path) -> Store {
+        Store { jobs: common.join("agentgate/jobs") }
+    }
+
+    /// Ids of all jobs, sorted. A folder that is no job (no log) is listed too: it is shown as such.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        let mut ids = Vec::new();
+        let entries = match std::fs::read_dir(&self.jobs) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ids),
+            Err(error) => return Err(error).with_context(|| format!("cannot list {}", self.jobs.display())),
+        };
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot list {}", self.jobs.display()))?;
+            ids.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// The id of an existing job that equals this one but for case: refs and folders of two such
+    /// jobs would be one on a case-folding file system.
+    pub fn taken(&self, id: &str) -> Result<Option<String>> {
+        let folded = id.to_lowercase();
+        Ok(self.ids()?.into_iter().find(|other| other.to_lowercase() == folded))
+    }
+
+    /// The folder of a job, if there is one.
+    pub fn find(&self, id: &str) -> Result<Option<Folder>> {
+        Ok(self.ids()?.into_iter().find(|other| other == id).map(|id| self.folder(&id)))
+    }
+
+    fn folder(&self, id: &str) -> Folder {
+        Folder { id: id.to_owned(), path: self.jobs.join(id) }
+    }
+
+    /// Makes a job's folder with the task in it and takes ownership. The log is still empty.
+    pub fn create(&self, id: &str, task: &[u8]) -> Result<(Owner, FileRef)> {
+        files::make_private_dir(&self.jobs)?;
+        let folder = self.folder(id);
+        std::fs::create_dir(&folder.path).with_context(|| format!("cannot make {}", folder.path.display()))?;
+        files::make_private_dir(&folder.path)?;
+        let lock = FileLock::try_exclusive(&folder.path.join(OWNER_LOCK))?
+            .with_context(|| format!("job {id} has another owner already"))?;
+        let task = folder.save(TASK, task)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(folder.path.join(EVENTS))
+            .with_context(|| format!("cannot make {EVENTS} in {}", folder.path.display()))?;
+        files::sync_dir(&folder.path)?;
+        files::sync_dir(&self.jobs)?;
+        let owner = Owner {
+            folder,
+            file,
+            length: 0,
+            last_sum: log::NO_SUM.into(),
+            seq: 0,
+            epoch: 1,
+            state: State::default(),
+            _lock: lock,
+        };
+        Ok((owner, task))
+    }
+
+    /// Takes ownership of an existing job, for `land` and `drop`. `None` while another owner lives.
+    pub fn own(&self, id: &str) -> Result<Option<Owner>> {
+        let folder = self.folder(id);
+        let Some(lock) = FileLock::try_exclusive(&folder.path.join(OWNER_LOCK))? else {
+            return Ok(None);
+        };
+        let log = folder.log()?;
+        if let Some(unknown) = log.lines.iter().find(|line| line.event.is_none()) {
+            bail!(NewerFormat { job: id.to_owned(), kind: unknown.kind.clone(), seq: unknown.seq });
+        }
+        folder.repair(&log)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .open(folder.path.join(EVENTS))
+            .with_context(|| format!("cannot open {EVENTS} in {}", folder.path.display()))?;
+        let length = file.metadata()?.len();
+        let state = log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold);
+        let epoch = log.lines.last().map_or(1, |line| line.epoch);
+        let (last_sum, seq) = (log.last_sum().to_owned(), log.lines.len() as u64);
+        Ok(Some(Owner { folder, file, length, last_sum, seq, epoch, state, _lock: lock }))
+    }
+}
+
+/// A job written by another version: shown, never touched (exit 23).
+#[derive(Debug)]
+pub struct NewerFormat {
+    job: String,
+    kind: String,
+    seq: u64,
+}
+
+impl std::fmt::Display for NewerFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let NewerFormat { job, kind, seq } = self;
+        write!(f, "job {job} was written by another version of agentgate: event {seq} ({kind:?}) is not known here")
+    }
+}
+
+impl std::error::Error for NewerFormat {}
+
+impl Folder {
+    /// The log as it is now, chain verified.
+    pub fn log(&self) -> Result<Log> {
+        let path = self.path.join(EVENTS);
+        let mut bytes = Vec::new();
+        File::open(&path)
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(log::decode(&bytes).with_context(|| format!("in {}", path.display()))?)
+    }
+
+    /// The state that the log describes; events of other versions are passed over.
+    pub fn state(&self) -> Result<State> {
+        let log = self.log()?;
+        Ok(log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold))
+    }
+
+    /// Whether some process owns the job, by its lock and not by a pid.
+    pub fn is_owned(&self) -> Result<bool> {
+        FileLock::is_held(&self.path.join(OWNER_LOCK))
+    }
+
+    /// Saves a file of the record, synced, and says what it is for the log.
+    pub fn save(&self, name: &str, bytes: &[u8]) -> Result<FileRef> {
+        files::replace(&self.path.join(name), bytes, 0o600)?;
+        Ok(FileRef { name: name.to_owned(), bytes: bytes.len() as u64, sha256: log::sha256_hex(&[bytes]) })
+    }
+
+    /// What a file of the record is, for the log.
+    pub fn describe(&self, name: &str) -> Result<FileRef> {
+        let path = self.path.join(name);
+        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(FileRef { name: name.to_owned(), bytes: bytes.len() as u64, sha256: log::sha256_hex(&[&bytes]) })
+    }
+
+    /// Sets a torn tail aside and cuts it off; ends an unterminated last line. Owners only.
+    fn repair(&self, log: &Log) -> Result<()> {
+        let path = self.path.join(EVENTS);
+        if log.torn_bytes > 0 {
+            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let tail = bytes.get(log.valid_bytes as usize..).unwrap_or_default();
+            files::replace(&self.path.join(format!("torn-{}", log.lines.len() + 1)), tail, 0o600)?;
+            let file = OpenOptions::new().write(true).open(&path)?;
+            file.set_len(log.valid_bytes).with_context(|| format!("cannot cut {}", path.display()))?;
+            file.sync_data()?;
+        }
+        if log.unterminated {
+            let file = OpenOptions::new().append(true).open(&path)?;
+            files::append_synced(&file, b"\n").with_context(|| format!("cannot append to {}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Owner {
+    /// Makes an event durable, then folds it into the state.
+    ///
+    /// # Errors
+    /// When the line cannot be written and synced, or somebody else wrote to the file: the caller
+    /// must stop before it does what it could not record.
+    pub fn append(&mut self, event: &Event) -> Result<()> {
+        let path = self.folder.path.join(EVENTS);
+        let now = self.file.metadata().with_context(|| format!("cannot stat {}", path.display()))?.len();
+        if now != self.length {
+            bail!("{} has {now} bytes where this owner left {}: somebody else wrote to it", path.display(), self.length);
+        }
+        let at = jiff::Timestamp::now().round(jiff::Unit::Millisecond).unwrap_or_else(|_| jiff::Timestamp::now()).to_string();
+        let (line, sum) = log::encode(&self.last_sum, self.seq + 1, self.epoch, &at, &self.folder.id, event)
+            .map_err(anyhow::Error::msg)?;
+        files::append_synced(&self.file, line.as_bytes()).with_context(|| format!("cannot append to {}", path.display()))?;
+        self.length += line.len() as u64;
+        self.last_sum = sum;
+        self.seq += 1;
+        self.state = machine::fold(std::mem::take(&mut self.state), event);
+        Ok(())
+    }
+
+    /// Sum of the last event.
+    pub fn last_sum(&self) -> &str {
+        &self.last_sum
+    }
+
+    /// The log's bytes so far, for the record ref.
+    pub fn log_bytes(&self) -> Result<Vec<u8>> {
+        let path = self.folder.path.join(EVENTS);
+        std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+    }
+}
