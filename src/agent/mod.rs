@@ -1,0 +1,4 @@
+//! Which agent runs, and with what environment.
+
+pub mod command;
+pub mod environment;

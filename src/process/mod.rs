@@ -1,0 +1,19 @@
+//! The only place that starts programs.
+//!
+//! Two kinds: [`Tool`] for short-lived programs that are trusted (git), and [`AgentRun`] for a
+//! program that is not. Nothing that an [`AgentRun`] started is alive when it returns `Ok`: not a
+//! daemon that forked twice, not one in a session of its own, not one that ignores SIGTERM.
+//!
+//! [`AgentRun::run`] must be called on the main thread: the kernel ends the agent when the THREAD
+//! that started it ends.
+
+mod agent_run;
+mod identity;
+mod output;
+pub mod signals;
+mod tool;
+mod tree;
+
+pub use agent_run::{AgentRun, Ending, Finished, Progress};
+pub use identity::ProcessId;
+pub use tool::{Outcome, Status, Tool, ToolError};
