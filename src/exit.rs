@@ -112,7 +112,11 @@ pub struct Stop {
 impl Stop {
     /// A refusal without a hint.
     pub fn new(exit: Exit, message: impl Into<String>) -> Stop {
-        Stop { exit, message: message.into(), hints: Vec::new() }
+        Stop {
+            exit,
+            message: message.into(),
+            hints: Vec::new(),
+        }
     }
 
     /// The same with one more hint.

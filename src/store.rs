@@ -14,7 +14,7 @@ use crate::files;
 use crate::job::log::{self, Log};
 use crate::job::machine::{self, State};
 use crate::job::{Event, FileRef};
-use crate::lock::FileLock;
+use crate::lock::{FileLock, LockError};
 
 /// Name of the log in a job's folder.
 pub const EVENTS: &str = "events.jsonl";
@@ -67,7 +67,9 @@ pub struct Owner {
 impl Store {
     /// The store of the clone with this common git dir.
     pub fn of(common: &Path) -> Store {
-        Store { jobs: common.join("agentgate/jobs") }
+        Store {
+            jobs: common.join("agentgate/jobs"),
+        }
     }
 
     /// Ids of all jobs, sorted. A folder that is no job (no log) is listed too: it is shown as such.
@@ -95,11 +97,18 @@ impl Store {
 
     /// The folder of a job, if there is one.
     pub fn find(&self, id: &str) -> Result<Option<Folder>> {
-        Ok(self.ids()?.into_iter().find(|other| other == id).map(|id| self.folder(&id)))
+        Ok(self
+            .ids()?
+            .into_iter()
+            .find(|other| other == id)
+            .map(|id| self.folder(&id)))
     }
 
     fn folder(&self, id: &str) -> Folder {
-        Folder { id: id.to_owned(), path: self.jobs.join(id) }
+        Folder {
+            id: id.to_owned(),
+            path: self.jobs.join(id),
+        }
     }
 
     /// Makes a job's folder with the task in it and takes ownership. The log is still empty.
@@ -108,8 +117,7 @@ impl Store {
         let folder = self.folder(id);
         std::fs::create_dir(&folder.path).with_context(|| format!("cannot make {}", folder.path.display()))?;
         files::make_private_dir(&folder.path)?;
-        let lock = FileLock::try_exclusive(&folder.path.join(OWNER_LOCK))?
-            .with_context(|| format!("job {id} has another owner already"))?;
+        let lock = FileLock::try_exclusive(&folder.path.join(OWNER_LOCK))?;
         let task = folder.save(TASK, task)?;
         let file = OpenOptions::new()
             .append(true)
@@ -135,12 +143,18 @@ impl Store {
     /// Takes ownership of an existing job, for `land` and `drop`. `None` while another owner lives.
     pub fn own(&self, id: &str) -> Result<Option<Owner>> {
         let folder = self.folder(id);
-        let Some(lock) = FileLock::try_exclusive(&folder.path.join(OWNER_LOCK))? else {
-            return Ok(None);
+        let lock = match FileLock::try_exclusive(&folder.path.join(OWNER_LOCK)) {
+            Ok(lock) => lock,
+            Err(LockError::Held { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
         };
         let log = folder.log()?;
         if let Some(unknown) = log.lines.iter().find(|line| line.event.is_none()) {
-            bail!(NewerFormat { job: id.to_owned(), kind: unknown.kind.clone(), seq: unknown.seq });
+            bail!(NewerFormat {
+                job: id.to_owned(),
+                kind: unknown.kind.clone(),
+                seq: unknown.seq
+            });
         }
         folder.repair(&log)?;
         let file = OpenOptions::new()
@@ -148,10 +162,23 @@ impl Store {
             .open(folder.path.join(EVENTS))
             .with_context(|| format!("cannot open {EVENTS} in {}", folder.path.display()))?;
         let length = file.metadata()?.len();
-        let state = log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold);
+        let state = log
+            .lines
+            .iter()
+            .filter_map(|line| line.event.as_ref())
+            .fold(State::default(), machine::fold);
         let epoch = log.lines.last().map_or(1, |line| line.epoch);
         let (last_sum, seq) = (log.last_sum().to_owned(), log.lines.len() as u64);
-        Ok(Some(Owner { folder, file, length, last_sum, seq, epoch, state, _lock: lock }))
+        Ok(Some(Owner {
+            folder,
+            file,
+            length,
+            last_sum,
+            seq,
+            epoch,
+            state,
+            _lock: lock,
+        }))
     }
 }
 
@@ -166,7 +193,10 @@ pub struct NewerFormat {
 impl std::fmt::Display for NewerFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let NewerFormat { job, kind, seq } = self;
-        write!(f, "job {job} was written by another version of agentgate: event {seq} ({kind:?}) is not known here")
+        write!(
+            f,
+            "job {job} was written by another version of agentgate: event {seq} ({kind:?}) is not known here"
+        )
     }
 }
 
@@ -186,25 +216,37 @@ impl Folder {
     /// The state that the log describes; events of other versions are passed over.
     pub fn state(&self) -> Result<State> {
         let log = self.log()?;
-        Ok(log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold))
+        Ok(log
+            .lines
+            .iter()
+            .filter_map(|line| line.event.as_ref())
+            .fold(State::default(), machine::fold))
     }
 
     /// Whether some process owns the job, by its lock and not by a pid.
     pub fn is_owned(&self) -> Result<bool> {
-        FileLock::is_held(&self.path.join(OWNER_LOCK))
+        Ok(FileLock::is_held(&self.path.join(OWNER_LOCK))?)
     }
 
     /// Saves a file of the record, synced, and says what it is for the log.
     pub fn save(&self, name: &str, bytes: &[u8]) -> Result<FileRef> {
         files::replace(&self.path.join(name), bytes, 0o600)?;
-        Ok(FileRef { name: name.to_owned(), bytes: bytes.len() as u64, sha256: log::sha256_hex(&[bytes]) })
+        Ok(FileRef {
+            name: name.to_owned(),
+            bytes: bytes.len() as u64,
+            sha256: log::sha256_hex(&[bytes]),
+        })
     }
 
     /// What a file of the record is, for the log.
     pub fn describe(&self, name: &str) -> Result<FileRef> {
         let path = self.path.join(name);
         let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(FileRef { name: name.to_owned(), bytes: bytes.len() as u64, sha256: log::sha256_hex(&[&bytes]) })
+        Ok(FileRef {
+            name: name.to_owned(),
+            bytes: bytes.len() as u64,
+            sha256: log::sha256_hex(&[&bytes]),
+        })
     }
 
     /// Sets a torn tail aside and cuts it off; ends an unterminated last line. Owners only.
@@ -215,7 +257,8 @@ impl Folder {
             let tail = bytes.get(log.valid_bytes as usize..).unwrap_or_default();
             files::replace(&self.path.join(format!("torn-{}", log.lines.len() + 1)), tail, 0o600)?;
             let file = OpenOptions::new().write(true).open(&path)?;
-            file.set_len(log.valid_bytes).with_context(|| format!("cannot cut {}", path.display()))?;
+            file.set_len(log.valid_bytes)
+                .with_context(|| format!("cannot cut {}", path.display()))?;
             file.sync_data()?;
         }
         if log.unterminated {
@@ -234,14 +277,26 @@ impl Owner {
     /// must stop before it does what it could not record.
     pub fn append(&mut self, event: &Event) -> Result<()> {
         let path = self.folder.path.join(EVENTS);
-        let now = self.file.metadata().with_context(|| format!("cannot stat {}", path.display()))?.len();
+        let now = self
+            .file
+            .metadata()
+            .with_context(|| format!("cannot stat {}", path.display()))?
+            .len();
         if now != self.length {
-            bail!("{} has {now} bytes where this owner left {}: somebody else wrote to it", path.display(), self.length);
+            bail!(
+                "{} has {now} bytes where this owner left {}: somebody else wrote to it",
+                path.display(),
+                self.length
+            );
         }
-        let at = jiff::Timestamp::now().round(jiff::Unit::Millisecond).unwrap_or_else(|_| jiff::Timestamp::now()).to_string();
+        let at = jiff::Timestamp::now()
+            .round(jiff::Unit::Millisecond)
+            .unwrap_or_else(|_| jiff::Timestamp::now())
+            .to_string();
         let (line, sum) = log::encode(&self.last_sum, self.seq + 1, self.epoch, &at, &self.folder.id, event)
             .map_err(anyhow::Error::msg)?;
-        files::append_synced(&self.file, line.as_bytes()).with_context(|| format!("cannot append to {}", path.display()))?;
+        files::append_synced(&self.file, line.as_bytes())
+            .with_context(|| format!("cannot append to {}", path.display()))?;
         self.length += line.len() as u64;
         self.last_sum = sum;
         self.seq += 1;

@@ -9,6 +9,7 @@ pub mod imports;
 pub mod manifests;
 pub mod paths;
 pub mod policy;
+pub mod render;
 pub mod rules;
 pub mod tree;
 pub mod yaml;

@@ -40,13 +40,21 @@ impl Places {
 /// A path that is not UTF-8 is refused: the event log could not name it.
 pub fn jobs_root(clone: &Path, state_home: Option<&Path>) -> Result<PathBuf> {
     let Some(text) = clone.to_str() else {
-        return Err(Stop::new(Exit::Usage, format!("the clone's path is not UTF-8: {}", clone.display()))
-            .hint("move the clone to a path that is")
-            .into());
+        return Err(Stop::new(
+            Exit::Usage,
+            format!("the clone's path is not UTF-8: {}", clone.display()),
+        )
+        .hint("move the clone to a path that is")
+        .into());
     };
     let name = clone.file_name().and_then(|name| name.to_str()).unwrap_or("clone");
-    let name = name.strip_suffix(".git").filter(|rest| !rest.is_empty()).unwrap_or(name);
-    let beside = clone.parent().map(|parent| (parent, parent.join(format!("{name}-jobs"))));
+    let name = name
+        .strip_suffix(".git")
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(name);
+    let beside = clone
+        .parent()
+        .map(|parent| (parent, parent.join(format!("{name}-jobs"))));
     if let Some((parent, beside)) = beside
         && !in_work_tree(parent)
         && writable(if beside.exists() { &beside } else { parent })
@@ -54,9 +62,12 @@ pub fn jobs_root(clone: &Path, state_home: Option<&Path>) -> Result<PathBuf> {
         return Ok(beside);
     }
     let Some(state) = state_home else {
-        return Err(Stop::new(Exit::Usage, format!("there is no writable folder beside {} for worktrees", clone.display()))
-            .hint("set HOME or XDG_STATE_HOME to a folder that can be written")
-            .into());
+        return Err(Stop::new(
+            Exit::Usage,
+            format!("there is no writable folder beside {} for worktrees", clone.display()),
+        )
+        .hint("set HOME or XDG_STATE_HOME to a folder that can be written")
+        .into());
     };
     let hash = sha256_hex(&[text.as_bytes()]);
     Ok(state.join("agentgate").join(format!("{name}-{}", &hash[..8])))

@@ -52,15 +52,28 @@ impl Git {
     /// # Errors
     /// A [`Stop`] with exit 64 that names what was found.
     pub fn find(env: &[(OsString, OsString)]) -> Result<Git> {
-        let path = env.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.clone()).unwrap_or_default();
+        let path = env
+            .iter()
+            .find(|(key, _)| key == "PATH")
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default();
         let mut seen = Vec::new();
         for folder in std::env::split_paths(&path).filter(|folder| folder.is_absolute()) {
             let program = folder.join("git");
             if !program.is_file() {
                 continue;
             }
-            let git = Git { program: program.clone(), version: (0, 0), env: allowed(env) };
-            let Ok(version) = git.at(Path::new("/")).arg("version").limit(Duration::from_secs(30)).text() else {
+            let git = Git {
+                program: program.clone(),
+                version: (0, 0),
+                env: allowed(env),
+            };
+            let Ok(version) = git
+                .at(Path::new("/"))
+                .arg("version")
+                .limit(Duration::from_secs(30))
+                .text()
+            else {
                 seen.push(format!("{} does not run", program.display()));
                 continue;
             };
@@ -69,11 +82,17 @@ impl Git {
                 _ => seen.push(format!("{} is {}", program.display(), version.trim())),
             }
         }
-        let found = if seen.is_empty() { "none is on PATH".to_owned() } else { seen.join("; ") };
+        let found = if seen.is_empty() {
+            "none is on PATH".to_owned()
+        } else {
+            seen.join("; ")
+        };
         let (major, minor) = MINIMUM;
-        Err(Stop::new(Exit::Usage, format!("git {major}.{minor} or newer is needed: {found}"))
-            .hint("install a newer git and put its folder first on PATH")
-            .into())
+        Err(
+            Stop::new(Exit::Usage, format!("git {major}.{minor} or newer is needed: {found}"))
+                .hint("install a newer git and put its folder first on PATH")
+                .into(),
+        )
     }
 
     /// A call in this folder.
@@ -95,15 +114,36 @@ impl Git {
 /// nothing that points it at another repository.
 fn allowed(env: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     const KEPT: &[&str] = &[
-        "PATH", "HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR", "USER", "LOGNAME", "TZ", "GNUPGHOME", "GPG_TTY",
-        "SSH_AUTH_SOCK", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_AUTHOR_NAME",
-        "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "EMAIL",
+        "PATH",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_RUNTIME_DIR",
+        "TMPDIR",
+        "USER",
+        "LOGNAME",
+        "TZ",
+        "GNUPGHOME",
+        "GPG_TTY",
+        "SSH_AUTH_SOCK",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_AUTHOR_NAME",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_COMMITTER_NAME",
+        "GIT_COMMITTER_EMAIL",
+        "GIT_EXEC_PATH",
+        "GIT_TEMPLATE_DIR",
+        "EMAIL",
         "LD_LIBRARY_PATH",
     ];
     env.iter()
         .filter(|(key, _)| {
             let key = key.to_string_lossy();
-            KEPT.contains(&key.as_ref()) || key.starts_with("GIT_CONFIG_KEY_") || key.starts_with("GIT_CONFIG_VALUE_") || key == "GIT_CONFIG_COUNT"
+            KEPT.contains(&key.as_ref())
+                || key.starts_with("GIT_CONFIG_KEY_")
+                || key.starts_with("GIT_CONFIG_VALUE_")
+                || key == "GIT_CONFIG_COUNT"
         })
         .cloned()
         .collect()
@@ -143,7 +183,9 @@ impl Call<'_> {
     /// it is pointed at: for calls that look at what an agent left.
     pub fn sealed(mut self) -> Self {
         self.sealed = true;
-        self.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_ATTR_NOSYSTEM", "1")
+        self.env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_ATTR_NOSYSTEM", "1")
     }
 
     /// Bytes for standard input; without, it is empty.
@@ -161,7 +203,11 @@ impl Call<'_> {
     /// Runs it, whatever its status.
     pub fn outcome(self) -> Result<Outcome> {
         let mut args: Vec<OsString> = Vec::new();
-        for (key, value) in SAFE.iter().map(|(k, v)| (*k, *v)).chain(self.config.iter().map(|(k, v)| (k.as_str(), v.as_str()))) {
+        for (key, value) in SAFE
+            .iter()
+            .map(|(k, v)| (*k, *v))
+            .chain(self.config.iter().map(|(k, v)| (k.as_str(), v.as_str())))
+        {
             args.push("-c".into());
             args.push(format!("{key}={value}").into());
         }
@@ -181,10 +227,20 @@ impl Call<'_> {
             ("GIT_EDITOR", "false"),
             ("GIT_LITERAL_PATHSPECS", "0"),
         ];
-        env.extend(fixed.iter().map(|(key, value)| (OsString::from(key), OsString::from(value))));
+        env.extend(
+            fixed
+                .iter()
+                .map(|(key, value)| (OsString::from(key), OsString::from(value))),
+        );
         env.extend(self.env);
-        let tool = Tool { program: self.git.program.clone(), args, cwd: self.cwd, env, stdin: self.stdin, limit: self.limit };
-        tool.run()
+        let mut tool = Tool::new(&self.git.program, &self.cwd)
+            .args(args)
+            .environment(env)
+            .stdin(self.stdin);
+        if let Some(limit) = self.limit {
+            tool = tool.time_limit(limit);
+        }
+        Ok(tool.run()?)
     }
 
     /// Runs it and returns standard output.
@@ -192,7 +248,12 @@ impl Call<'_> {
     /// # Errors
     /// Any status but 0, with git's own words.
     pub fn bytes(self) -> Result<Vec<u8>> {
-        let shown = self.args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let shown = self
+            .args
+            .iter()
+            .map(|arg| arg.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ");
         let outcome = self.outcome().with_context(|| format!("git {shown}"))?;
         if !outcome.success() {
             bail!("git {shown} failed: {}", first_lines(&outcome.stderr));
@@ -211,6 +272,14 @@ impl Call<'_> {
 /// git's message, short enough for one line of ours.
 pub fn first_lines(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:")).take(3).collect();
-    if lines.is_empty() { "it said nothing".to_owned() } else { lines.join("; ") }
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"))
+        .take(3)
+        .collect();
+    if lines.is_empty() {
+        "it said nothing".to_owned()
+    } else {
+        lines.join("; ")
+    }
 }

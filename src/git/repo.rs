@@ -64,7 +64,14 @@ impl Checkout {
         let workdir = repo.workdir().map(real).transpose()?;
         let main = git2::Repository::open(&common).map_err(|error| unsupported(error.message(), cwd))?;
         let clone = main.workdir().map_or_else(|| Ok(common.clone()), real)?;
-        Ok(Checkout { git, repo, git_dir, common, workdir, clone })
+        Ok(Checkout {
+            git,
+            repo,
+            git_dir,
+            common,
+            workdir,
+            clone,
+        })
     }
 
     /// The commit that HEAD names.
@@ -74,24 +81,42 @@ impl Checkout {
     pub fn head(&self) -> Result<Head> {
         let head = self.repo.head().map_err(|error| {
             if error.code() == git2::ErrorCode::UnbornBranch || error.code() == git2::ErrorCode::NotFound {
-                Stop::new(Exit::PolicyUnusable, "the repository has no commit yet, so there is no base to start from")
-                    .hint("make a first commit: git add -A && git commit")
+                Stop::new(
+                    Exit::PolicyUnusable,
+                    "the repository has no commit yet, so there is no base to start from",
+                )
+                .hint("make a first commit: git add -A && git commit")
             } else {
                 Stop::new(Exit::PolicyUnusable, format!("cannot read HEAD: {}", error.message()))
             }
         })?;
-        let commit = head
-            .peel_to_commit()
-            .map_err(|error| Stop::new(Exit::PolicyUnusable, format!("HEAD names no readable commit: {}", error.message())))?;
-        let branch = head.is_branch().then(|| String::from_utf8_lossy(head.name_bytes()).into_owned());
-        Ok(Head { commit: commit.id(), branch })
+        let commit = head.peel_to_commit().map_err(|error| {
+            Stop::new(
+                Exit::PolicyUnusable,
+                format!("HEAD names no readable commit: {}", error.message()),
+            )
+        })?;
+        let branch = head
+            .is_branch()
+            .then(|| String::from_utf8_lossy(head.name_bytes()).into_owned());
+        Ok(Head {
+            commit: commit.id(),
+            branch,
+        })
     }
 
     /// The commit that a revision names; `None` where there is none.
     pub fn commit(&self, revision: &str) -> Result<Option<git2::Oid>> {
         match self.repo.revparse_single(revision) {
             Ok(object) => Ok(object.peel_to_commit().ok().map(|commit| commit.id())),
-            Err(error) if matches!(error.code(), git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec | git2::ErrorCode::Ambiguous) => Ok(None),
+            Err(error)
+                if matches!(
+                    error.code(),
+                    git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec | git2::ErrorCode::Ambiguous
+                ) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error).with_context(|| format!("cannot resolve {revision}")),
         }
     }
@@ -119,7 +144,9 @@ impl Checkout {
         let Some(workdir) = &self.workdir else {
             return Ok(Vec::new());
         };
-        let spared = spared.and_then(|path| path.strip_prefix(workdir).ok()).map(|path| path.as_os_str().as_bytes().to_vec());
+        let spared = spared
+            .and_then(|path| path.strip_prefix(workdir).ok())
+            .map(|path| path.as_os_str().as_bytes().to_vec());
         dirt_of(&self.git, workdir, spared.as_deref())
     }
 }
@@ -127,7 +154,16 @@ impl Checkout {
 /// Porcelain lines of a checkout; see [`Checkout::dirt`].
 pub fn dirt_of(git: &Git, workdir: &Path, spared: Option<&[u8]>) -> Result<Vec<String>> {
     let status = |untracked: &str, below: Option<&[u8]>| {
-        let mut call = git.at(workdir).args(["status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none"]).arg(untracked);
+        let mut call = git
+            .at(workdir)
+            .args([
+                "status",
+                "--porcelain=v2",
+                "-z",
+                "--no-renames",
+                "--ignore-submodules=none",
+            ])
+            .arg(untracked);
         if let Some(folder) = below {
             let spec = [b":(top,literal)", folder].concat();
             call = call.arg("--").arg(std::ffi::OsString::from_vec(spec));
@@ -136,11 +172,17 @@ pub fn dirt_of(git: &Git, workdir: &Path, spared: Option<&[u8]>) -> Result<Vec<S
     };
     let mut lines = Vec::new();
     for (line, path) in porcelain(&status("--untracked-files=normal", None)?) {
-        let hides_spared = line.starts_with("??") && spared.is_some_and(|spared| path.ends_with(b"/") && spared.starts_with(&path));
+        let hides_spared =
+            line.starts_with("??") && spared.is_some_and(|spared| path.ends_with(b"/") && spared.starts_with(&path));
         if hides_spared {
             // git folded an untracked folder into one line: look at what else is in it.
             let inside = porcelain(&status("--untracked-files=all", Some(&path))?);
-            lines.extend(inside.into_iter().filter(|(_, path)| Some(path.as_slice()) != spared).map(|(line, _)| line));
+            lines.extend(
+                inside
+                    .into_iter()
+                    .filter(|(_, path)| Some(path.as_slice()) != spared)
+                    .map(|(line, _)| line),
+            );
         } else if !(line.starts_with("??") && Some(path.as_slice()) == spared) {
             lines.push(line);
         }
@@ -161,9 +203,15 @@ fn porcelain(records: &[u8]) -> Vec<(String, Vec<u8>)> {
         };
         let mut parts = record.splitn(fields + 1, |&b| b == b' ');
         let _kind = parts.next();
-        let (state, sub) = if fields == 1 { ("??".to_owned(), None) } else { (text(parts.next()).replace('.', " "), parts.next()) };
+        let (state, sub) = if fields == 1 {
+            ("??".to_owned(), None)
+        } else {
+            (text(parts.next()).replace('.', " "), parts.next())
+        };
         let path = parts.last().unwrap_or_default().to_vec();
-        let why = sub.filter(|sub| sub.first() == Some(&b'S')).map_or(String::new(), |sub| submodule_words(sub));
+        let why = sub
+            .filter(|sub| sub.first() == Some(&b'S'))
+            .map_or(String::new(), |sub| submodule_words(sub));
         lines.push((format!("{state} {}{why}", path.escape_ascii()), path));
     }
     lines
@@ -175,8 +223,17 @@ fn text(part: Option<&[u8]>) -> String {
 
 fn submodule_words(sub: &[u8]) -> String {
     let mut words = Vec::new();
-    let named = [(1, b'C', "new commits"), (2, b'M', "modified content"), (3, b'U', "untracked content")];
-    words.extend(named.iter().filter(|(at, mark, _)| sub.get(*at) == Some(mark)).map(|(_, _, words)| *words));
+    let named = [
+        (1, b'C', "new commits"),
+        (2, b'M', "modified content"),
+        (3, b'U', "untracked content"),
+    ];
+    words.extend(
+        named
+            .iter()
+            .filter(|(at, mark, _)| sub.get(*at) == Some(mark))
+            .map(|(_, _, words)| *words),
+    );
     format!(" (submodule: {})", words.join(", "))
 }
 
@@ -187,23 +244,44 @@ fn real(path: &Path) -> Result<PathBuf> {
 fn refusal(stderr: &str, cwd: &Path) -> Stop {
     let line = first_lines(stderr.as_bytes());
     if stderr.contains("dubious ownership") {
-        let owned = stderr.lines().find_map(|line| line.trim().strip_prefix("git config --global --add safe.directory ")).map(str::to_owned);
+        let owned = stderr
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("git config --global --add safe.directory "))
+            .map(str::to_owned);
         let path = owned.unwrap_or_else(|| shell(cwd));
-        return Stop::new(Exit::PolicyUnusable, format!("git does not trust this repository: its folder belongs to another user ({})", cwd.display()))
-            .hint(format!("git config --global --add safe.directory {path}"));
+        return Stop::new(
+            Exit::PolicyUnusable,
+            format!(
+                "git does not trust this repository: its folder belongs to another user ({})",
+                cwd.display()
+            ),
+        )
+        .hint(format!("git config --global --add safe.directory {path}"));
     }
     if stderr.to_lowercase().contains("relativeworktrees") {
-        return Stop::new(Exit::PolicyUnusable, "this git is too old for the repository's extension relativeWorktrees (needs 2.48)")
-            .hint("put a newer git first on PATH");
+        return Stop::new(
+            Exit::PolicyUnusable,
+            "this git is too old for the repository's extension relativeWorktrees (needs 2.48)",
+        )
+        .hint("put a newer git first on PATH");
     }
     if stderr.contains("not a git repository") {
-        return Stop::new(Exit::PolicyUnusable, format!("{} is not in a git repository", cwd.display()))
-            .hint("start agentgate inside a clone, or make one: git init && git add -A && git commit");
+        return Stop::new(
+            Exit::PolicyUnusable,
+            format!("{} is not in a git repository", cwd.display()),
+        )
+        .hint("start agentgate inside a clone, or make one: git init && git add -A && git commit");
     }
-    Stop::new(Exit::PolicyUnusable, format!("git cannot read the repository at {}: {line}", cwd.display()))
+    Stop::new(
+        Exit::PolicyUnusable,
+        format!("git cannot read the repository at {}: {line}", cwd.display()),
+    )
 }
 
 fn unsupported(what: &str, cwd: &Path) -> Stop {
-    Stop::new(Exit::PolicyUnusable, format!("agentgate cannot read the repository at {}: {what}", cwd.display()))
-        .hint("SHA-256 object ids, reftable and partial clones are not supported yet")
+    Stop::new(
+        Exit::PolicyUnusable,
+        format!("agentgate cannot read the repository at {}: {what}", cwd.display()),
+    )
+    .hint("SHA-256 object ids, reftable and partial clones are not supported yet")
 }

@@ -50,15 +50,30 @@ impl ContentSettings {
                 }
             })
             .collect();
-        let named = |key: &str| all.iter().rev().find(|(name, _)| name == key).map(|(_, value)| expand(value, home));
-        let config_home = xdg.map(Path::to_owned).or_else(|| home.map(|home| home.join(".config")));
-        let personal = |key: &str, name: &str| named(key).or_else(|| config_home.as_ref().map(|config| config.join("git").join(name)));
+        let named = |key: &str| {
+            all.iter()
+                .rev()
+                .find(|(name, _)| name == key)
+                .map(|(_, value)| expand(value, home))
+        };
+        let config_home = xdg
+            .map(Path::to_owned)
+            .or_else(|| home.map(|home| home.join(".config")));
+        let personal = |key: &str, name: &str| {
+            named(key).or_else(|| config_home.as_ref().map(|config| config.join("git").join(name)))
+        };
         let optional = |path: PathBuf| read_optional(&path);
         let common = &checkout.common;
         Ok(ContentSettings {
             objects: common.join("objects"),
-            excludes: personal("core.excludesfile", "ignore").map(optional).transpose()?.flatten(),
-            attributes: personal("core.attributesfile", "attributes").map(optional).transpose()?.flatten(),
+            excludes: personal("core.excludesfile", "ignore")
+                .map(optional)
+                .transpose()?
+                .flatten(),
+            attributes: personal("core.attributesfile", "attributes")
+                .map(optional)
+                .transpose()?
+                .flatten(),
             info_exclude: read_optional(&common.join("info/exclude"))?,
             info_attributes: read_optional(&common.join("info/attributes"))?,
             sparse: read_optional(&admin.join("info/sparse-checkout"))?,
@@ -70,7 +85,8 @@ impl ContentSettings {
     /// Writes a git dir's `config`, `info/`, `shallow` and `objects/info/alternates`.
     pub fn write_into(&self, git_dir: &Path, own: &[(&str, &str)]) -> Result<()> {
         for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
-            std::fs::create_dir_all(git_dir.join(folder)).with_context(|| format!("cannot make {}", git_dir.join(folder).display()))?;
+            std::fs::create_dir_all(git_dir.join(folder))
+                .with_context(|| format!("cannot make {}", git_dir.join(folder).display()))?;
         }
         let optional = [
             ("info/exclude", &self.info_exclude),
@@ -88,7 +104,10 @@ impl ContentSettings {
         let mut config = String::new();
         let here = |name: &str| git_dir.join(name).to_string_lossy().into_owned();
         let mut entries: Vec<(String, String)> = self.config.clone();
-        entries.extend([("core.repositoryformatversion".to_owned(), "0".to_owned()), ("core.bare".to_owned(), "false".to_owned())]);
+        entries.extend([
+            ("core.repositoryformatversion".to_owned(), "0".to_owned()),
+            ("core.bare".to_owned(), "false".to_owned()),
+        ]);
         if self.excludes.is_some() {
             entries.push(("core.excludesfile".into(), here("personal-excludes")));
         }
@@ -102,14 +121,23 @@ impl ContentSettings {
         files::replace(&git_dir.join("config"), config.as_bytes(), 0o600)?;
         let mut alternates = quote_alternate(&self.objects);
         alternates.push(b'\n');
-        files::replace(&git_dir.join("objects/info/alternates"), &alternates, 0o600)
+        files::replace(&git_dir.join("objects/info/alternates"), &alternates, 0o600)?;
+        Ok(())
     }
 }
 
 fn decides_content(key: &str) -> bool {
     const EXACT: &[&str] = &[
-        "core.autocrlf", "core.eol", "core.ignorecase", "core.filemode", "core.symlinks", "core.precomposeunicode",
-        "core.bigfilethreshold", "core.sparsecheckout", "core.sparsecheckoutcone", "core.checkroundtripencoding",
+        "core.autocrlf",
+        "core.eol",
+        "core.ignorecase",
+        "core.filemode",
+        "core.symlinks",
+        "core.precomposeunicode",
+        "core.bigfilethreshold",
+        "core.sparsecheckout",
+        "core.sparsecheckoutcone",
+        "core.checkroundtripencoding",
     ];
     let submodule = key.starts_with("submodule.") && (key.ends_with(".url") || key.ends_with(".active"));
     EXACT.contains(&key) || key.starts_with("filter.") || key.starts_with("lfs.") || submodule
@@ -131,15 +159,20 @@ fn read_optional(path: &Path) -> Result<Option<Vec<u8>>> {
     if !real.is_file() {
         return Ok(None);
     }
-    files::read_small(&real, MAX_FILE).map(Some)
+    Ok(Some(files::read_small(&real, MAX_FILE)?))
 }
 
 /// One entry of a git config file: `[section "sub"] name = "value"`.
 fn config_line(key: &str, value: &str) -> String {
     let quote = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let (section, rest) = key.split_once('.').unwrap_or((key, ""));
-    let (sub, name) = rest.rsplit_once('.').map_or((None, rest), |(sub, name)| (Some(sub), name));
-    let head = sub.map_or_else(|| format!("[{section}]"), |sub| format!("[{section} \"{}\"]", quote(sub)));
+    let (sub, name) = rest
+        .rsplit_once('.')
+        .map_or((None, rest), |(sub, name)| (Some(sub), name));
+    let head = sub.map_or_else(
+        || format!("[{section}]"),
+        |sub| format!("[{section} \"{}\"]", quote(sub)),
+    );
     let value = quote(value).replace('\n', "\\n").replace('\t', "\\t");
     format!("{head}\n\t{name} = \"{value}\"\n")
 }
@@ -169,7 +202,10 @@ mod tests {
 
     #[test]
     fn a_config_line_keeps_a_subsection_with_dots_and_quotes() {
-        assert_eq!(config_line("filter.a.b\"c.clean", "x \\ \"y\""), "[filter \"a.b\\\"c\"]\n\tclean = \"x \\\\ \\\"y\\\"\"\n");
+        assert_eq!(
+            config_line("filter.a.b\"c.clean", "x \\ \"y\""),
+            "[filter \"a.b\\\"c\"]\n\tclean = \"x \\\\ \\\"y\\\"\"\n"
+        );
         assert_eq!(config_line("core.eol", "lf"), "[core]\n\teol = \"lf\"\n");
     }
 

@@ -27,7 +27,15 @@ impl Shadow {
     ///
     /// `refs/agentgate/*` stay out (no old task or patch reaches a new agent), and so does the
     /// person's stash.
-    pub fn make(repo: &git2::Repository, settings: &ContentSettings, private: &Path, worktree: &Path, admin: &Path, job: &str, base: &str) -> Result<Shadow> {
+    pub fn make(
+        repo: &git2::Repository,
+        settings: &ContentSettings,
+        private: &Path,
+        worktree: &Path,
+        admin: &Path,
+        job: &str,
+        base: &str,
+    ) -> Result<Shadow> {
         let git_dir = private.join("git");
         let name = format!("agent job {job}");
         let own = [
@@ -56,8 +64,14 @@ fn refs_given(repo: &git2::Repository) -> Result<Vec<(String, String)>> {
     let mut given = Vec::new();
     for reference in repo.references().context("cannot list the clone's refs")? {
         let reference = reference.context("cannot read one of the clone's refs")?;
-        let Ok(name) = std::str::from_utf8(reference.name_bytes()) else { continue };
-        if name.starts_with("refs/agentgate/") || name == "refs/stash" || !name.starts_with("refs/") || name.contains('\n') {
+        let Ok(name) = std::str::from_utf8(reference.name_bytes()) else {
+            continue;
+        };
+        if name.starts_with("refs/agentgate/")
+            || name == "refs/stash"
+            || !name.starts_with("refs/")
+            || name.contains('\n')
+        {
             continue;
         }
         if let Ok(target) = reference.resolve()
@@ -76,6 +90,10 @@ fn refs_given(repo: &git2::Repository) -> Result<Vec<(String, String)>> {
 pub fn copy_index(from: &Path, to: &Path) -> Result<()> {
     let bytes = std::fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
     files::replace(to, &bytes, 0o600)?;
-    let time = std::fs::metadata(from).and_then(|meta| meta.modified()).with_context(|| format!("cannot stat {}", from.display()))?;
-    std::fs::File::open(to).and_then(|file| file.set_modified(time)).with_context(|| format!("cannot set the time of {}", to.display()))
+    let time = std::fs::metadata(from)
+        .and_then(|meta| meta.modified())
+        .with_context(|| format!("cannot stat {}", from.display()))?;
+    std::fs::File::open(to)
+        .and_then(|file| file.set_modified(time))
+        .with_context(|| format!("cannot set the time of {}", to.display()))
 }

@@ -19,12 +19,18 @@ pub struct GitTree<'a> {
 impl<'a> GitTree<'a> {
     /// The tree with this id.
     pub fn new(repo: &'a git2::Repository, root: Oid) -> GitTree<'a> {
-        GitTree { repo, root, folders: RefCell::default() }
+        GitTree {
+            repo,
+            root,
+            folders: RefCell::default(),
+        }
     }
 
     /// The tree of a commit.
     pub fn of_commit(repo: &'a git2::Repository, commit: git2::Oid) -> Result<GitTree<'a>, Unreadable> {
-        let commit = repo.find_commit(commit).map_err(|error| unreadable("commit", commit, &error))?;
+        let commit = repo
+            .find_commit(commit)
+            .map_err(|error| unreadable("commit", commit, &error))?;
         Ok(GitTree::new(repo, from_git2(commit.tree_id())))
     }
 
@@ -38,7 +44,9 @@ impl<'a> GitTree<'a> {
 }
 
 fn unreadable(kind: &str, id: impl std::fmt::Display, error: &git2::Error) -> Unreadable {
-    Unreadable { what: format!("{kind} {id}: {}", error.message()) }
+    Unreadable {
+        what: format!("{kind} {id}: {}", error.message()),
+    }
 }
 
 impl Tree for GitTree<'_> {
@@ -60,9 +68,17 @@ impl Tree for GitTree<'_> {
                 0o160000 => Kind::Submodule,
                 mode if mode & 0o170000 == 0o100000 && mode & 0o111 != 0 => Kind::Executable,
                 mode if mode & 0o170000 == 0o100000 => Kind::File,
-                mode => return Err(Unreadable { what: format!("tree {folder}: an entry has the unknown mode {mode:o}") }),
+                mode => {
+                    return Err(Unreadable {
+                        what: format!("tree {folder}: an entry has the unknown mode {mode:o}"),
+                    });
+                }
             };
-            entries.push(Entry { name: entry.name_bytes().to_vec(), kind, id: from_git2(entry.id()) });
+            entries.push(Entry {
+                name: entry.name_bytes().to_vec(),
+                kind,
+                id: from_git2(entry.id()),
+            });
         }
         self.folders.borrow_mut().insert(*folder, entries.clone());
         Ok(entries)

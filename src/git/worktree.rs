@@ -26,7 +26,14 @@ pub struct Worktree {
 /// What is in the way of a new job's worktree and branch: a sentence, and what to type.
 pub fn in_the_way(checkout: &Checkout, path: &Path, id: &str) -> Result<Option<(String, String)>> {
     if path.symlink_metadata().is_ok() {
-        return Ok(Some((format!("{} exists already", path.display()), format!("choose another --job-id, or move it away: mv {} {}.old", shell(path), shell(path)))));
+        return Ok(Some((
+            format!("{} exists already", path.display()),
+            format!(
+                "choose another --job-id, or move it away: mv {} {}.old",
+                shell(path),
+                shell(path)
+            ),
+        )));
     }
     for reference in checkout.repo.references().context("cannot list the clone's refs")? {
         let reference = reference.context("cannot read one of the clone's refs")?;
@@ -34,11 +41,21 @@ pub fn in_the_way(checkout: &Checkout, path: &Path, id: &str) -> Result<Option<(
         let folded = name.to_lowercase();
         let branch = format!("refs/heads/agent/{id}").to_lowercase();
         if folded == "refs/heads/agent" {
-            return Ok(Some(("a branch named agent exists: git cannot have agent/<job id> beside it".into(), "git branch -m agent agent-old".into())));
+            return Ok(Some((
+                "a branch named agent exists: git cannot have agent/<job id> beside it".into(),
+                "git branch -m agent agent-old".into(),
+            )));
         }
         if folded == branch || folded.starts_with(&format!("{branch}/")) {
             let short = name.trim_start_matches("refs/heads/").to_owned();
-            return Ok(Some((format!("the branch {short} exists already"), format!("choose another --job-id, or rename it: git branch -m {} {}", shell_words::quote(&short), shell_words::quote(&format!("{short}-old"))))));
+            return Ok(Some((
+                format!("the branch {short} exists already"),
+                format!(
+                    "choose another --job-id, or rename it: git branch -m {} {}",
+                    shell_words::quote(&short),
+                    shell_words::quote(&format!("{short}-old"))
+                ),
+            )));
         }
     }
     Ok(None)
@@ -70,7 +87,10 @@ impl Worktree {
         }
         let admin = admin_of(path)?;
         files::replace(&admin.join(MARK), id.as_bytes(), 0o600)?;
-        Ok(Worktree { path: path.to_owned(), admin })
+        Ok(Worktree {
+            path: path.to_owned(),
+            admin,
+        })
     }
 
     /// Points `.git` back to the clone's admin folder, whatever the agent left there.
@@ -97,7 +117,9 @@ impl Worktree {
     /// Takes our lock off.
     pub fn unlock(&self) -> Result<()> {
         match std::fs::remove_file(self.admin.join("locked")) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).with_context(|| format!("cannot unlock {}", self.path.display())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot unlock {}", self.path.display()))
+            }
             _ => Ok(()),
         }
     }
@@ -108,7 +130,10 @@ impl Worktree {
             return Ok(None);
         }
         if !self.is_ours(id) {
-            return Ok(Some(format!("{} is not the worktree that job {id} made any more; it is left alone", self.path.display())));
+            return Ok(Some(format!(
+                "{} is not the worktree that job {id} made any more; it is left alone",
+                self.path.display()
+            )));
         }
         let is_folder = self.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         if is_folder {
@@ -142,13 +167,16 @@ pub fn point_git_file(worktree: &Path, git_dir: &Path) -> Result<()> {
         files::remove_tree(&at)?;
     }
     let text = [b"gitdir: ", git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
-    files::replace(&at, &text, 0o644)
+    files::replace(&at, &text, 0o644)?;
+    Ok(())
 }
 
 fn admin_of(path: &Path) -> Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let text = files::read_small(&path.join(".git"), 8192)?;
-    let target = text.strip_prefix(b"gitdir: ").with_context(|| format!("{}/.git is no pointer to a git dir", path.display()))?;
+    let target = text
+        .strip_prefix(b"gitdir: ")
+        .with_context(|| format!("{}/.git is no pointer to a git dir", path.display()))?;
     let target = target.strip_suffix(b"\n").unwrap_or(target);
     Ok(path.join(std::ffi::OsStr::from_bytes(target)))
 }
@@ -156,14 +184,22 @@ fn admin_of(path: &Path) -> Result<PathBuf> {
 /// A failed or killed `worktree add` leaves a registration and half the files.
 fn discard_half_made(git: &Git, common: &Path, path: &Path) {
     // Best effort: the failure that led here is what the person must see.
-    let _ = git.at(common).args(["worktree", "remove", "--force", "--force"]).arg(path).outcome();
+    let _ = git
+        .at(common)
+        .args(["worktree", "remove", "--force", "--force"])
+        .arg(path)
+        .outcome();
 }
 
 /// Fills an empty worktree with a tree, index included, without running a hook. Filters are those
 /// of the person's configuration, chosen by the base's attributes.
 pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str) -> Result<()> {
     let at = |args: &[&str]| {
-        git.at(&worktree.path).config("core.splitIndex", "false").env("GIT_ATTR_SOURCE", base).args(args).bytes()
+        git.at(&worktree.path)
+            .config("core.splitIndex", "false")
+            .env("GIT_ATTR_SOURCE", base)
+            .args(args)
+            .bytes()
     };
     at(&["read-tree", tree])?;
     at(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
@@ -176,7 +212,14 @@ pub fn must_be_clean(git: &Git, path: &Path) -> Result<()> {
     if dirt.is_empty() {
         return Ok(());
     }
-    Err(Stop::new(Exit::DirtyTree, format!("{} has changes that are not in the candidate:\n{}", path.display(), dirt.join("\n")))
-        .hint(format!("commit or save them elsewhere: git -C {} diff", shell(path)))
-        .into())
+    Err(Stop::new(
+        Exit::DirtyTree,
+        format!(
+            "{} has changes that are not in the candidate:\n{}",
+            path.display(),
+            dirt.join("\n")
+        ),
+    )
+    .hint(format!("commit or save them elsewhere: git -C {} diff", shell(path)))
+    .into())
 }

@@ -84,7 +84,14 @@ pub fn sha256_hex(parts: &[&[u8]]) -> String {
 ///
 /// # Errors
 /// A line longer than [`MAX_LINE`] is refused: large things belong into a file beside the log.
-pub fn encode(prev_sum: &str, seq: u64, epoch: u64, at: &str, job: &str, event: &Event) -> Result<(String, String), String> {
+pub fn encode(
+    prev_sum: &str,
+    seq: u64,
+    epoch: u64,
+    at: &str,
+    job: &str,
+    event: &Event,
+) -> Result<(String, String), String> {
     let mut fields = Map::new();
     fields.insert("v".into(), VERSION.into());
     fields.insert("seq".into(), seq.into());
@@ -100,7 +107,10 @@ pub fn encode(prev_sum: &str, seq: u64, epoch: u64, at: &str, job: &str, event: 
     let sum = sha256_hex(&[prev_sum.as_bytes(), text.as_bytes()]);
     let line = format!("{text},\"sum\":\"{sum}\"}}\n");
     if line.len() > MAX_LINE {
-        return Err(format!("an event of {} bytes is over the limit of {MAX_LINE}", line.len()));
+        return Err(format!(
+            "an event of {} bytes is over the limit of {MAX_LINE}",
+            line.len()
+        ));
     }
     Ok((line, sum))
 }
@@ -144,9 +154,19 @@ fn is_torn_tail(rest: &[u8]) -> bool {
 
 fn read_line(raw: &[u8], log: &Log) -> Result<Line, String> {
     let text = std::str::from_utf8(raw).map_err(|_| "not UTF-8".to_string())?;
-    let json: Map<String, Value> = serde_json::from_str(text).map_err(|error| format!("not a JSON object ({error})"))?;
-    let number = |key: &str| json.get(key).and_then(Value::as_u64).ok_or_else(|| format!("no number under {key:?}"));
-    let string = |key: &str| json.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| format!("no text under {key:?}"));
+    let json: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| format!("not a JSON object ({error})"))?;
+    let number = |key: &str| {
+        json.get(key)
+            .and_then(Value::as_u64)
+            .ok_or_else(|| format!("no number under {key:?}"))
+    };
+    let string = |key: &str| {
+        json.get(key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+            .ok_or_else(|| format!("no text under {key:?}"))
+    };
     let sum = string("sum")?;
     let tail = format!(",\"sum\":\"{sum}\"}}");
     let body = text.strip_suffix(&tail).ok_or("its sum is not the last field")?;
@@ -158,6 +178,16 @@ fn read_line(raw: &[u8], log: &Log) -> Result<Line, String> {
     if seq != expected {
         return Err(format!("seq {seq} where {expected} is due"));
     }
-    let event = (v == VERSION).then(|| serde_json::from_value(Value::Object(json.clone())).ok()).flatten();
-    Ok(Line { seq, epoch, at: string("at")?, kind: string("event")?, sum, event, json })
+    let event = (v == VERSION)
+        .then(|| serde_json::from_value(Value::Object(json.clone())).ok())
+        .flatten();
+    Ok(Line {
+        seq,
+        epoch,
+        at: string("at")?,
+        kind: string("event")?,
+        sum,
+        event,
+        json,
+    })
 }

@@ -59,6 +59,8 @@ pub struct State {
     pub commit: Option<String>,
     /// How it ended, once it did.
     pub ended: Option<Exit>,
+    /// Why, one line.
+    pub reason: String,
     /// It was landed.
     pub landed: bool,
     /// It was dropped.
@@ -80,9 +82,19 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::Owned { .. } | Event::Confined { .. } | Event::StepStarted { .. } | Event::CommitIntended { .. } => {}
         Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
             state.ended = event.ends_with();
+            state.reason = reason(event);
         }
     }
     state
+}
+
+fn reason(event: &Event) -> String {
+    match event {
+        Event::Refused { .. } => "the gate refused it".into(),
+        Event::Failed { reason, .. } => reason.clone(),
+        Event::Interrupted { signal, .. } => format!("ended by signal {signal}"),
+        _ => String::new(),
+    }
 }
 
 /// What to do in this state. The order of verdicts is fixed: interrupted, timed out, agent
@@ -118,7 +130,10 @@ pub fn next(state: &State) -> Step {
         AgentEnd::Exited { .. } => {}
     }
     if *changed == 0 {
-        return failed(Exit::NothingToCommit, "the agent changed nothing against the base".into());
+        return failed(
+            Exit::NothingToCommit,
+            "the agent changed nothing against the base".into(),
+        );
     }
     match state.gate {
         None => Step::Judge,

@@ -1,0 +1,186 @@
+//! `agentgate status` and `agentgate log`: readers that take no lock and repair nothing.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::{Map, Value};
+
+use super::{Surroundings, drop, job_folder};
+use crate::exit::{Exit, Stop};
+use crate::job::log::Line;
+use crate::job::machine::{self, State, Step};
+use crate::lock::{CloneLock, Holder};
+use crate::store::{Folder, Store};
+
+/// One job of this clone.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Job id.
+    pub id: String,
+    /// `running`, `kept`, `landed`, `dropped`, `refused`, `failed`, `interrupted`, `dead` (its
+    /// owner is gone and it never finished) or `unreadable`.
+    pub state: String,
+    /// Exit code, once it ended.
+    pub exit: Option<u8>,
+    /// Base commit.
+    pub base: String,
+    /// Seconds since it was created.
+    pub age: Option<i64>,
+    /// The goal.
+    pub goal: String,
+    /// The worktree, if it is there.
+    pub worktree: Option<PathBuf>,
+    /// Whether a process owns it now, by its lock.
+    pub owned: bool,
+    /// What is under way, or went wrong.
+    pub detail: String,
+}
+
+/// All jobs of the clone, oldest first.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Top folder of the clone.
+    pub clone: PathBuf,
+    /// Who holds the clone lock, if they live.
+    pub holder: Option<Holder>,
+    /// The jobs.
+    pub jobs: Vec<Row>,
+}
+
+/// Lists the jobs.
+pub fn status(surroundings: &Surroundings) -> Result<Status> {
+    let checkout = surroundings.checkout()?;
+    let store = Store::of(&checkout.common);
+    let mut jobs = Vec::new();
+    for id in store.ids()? {
+        if let Some(folder) = store.find(&id)? {
+            jobs.push(row(&folder)?);
+        }
+    }
+    jobs.sort_by(|a, b| b.age.cmp(&a.age).then_with(|| a.id.cmp(&b.id)));
+    Ok(Status { clone: checkout.clone.clone(), holder: CloneLock::holder(&checkout.common), jobs })
+}
+
+fn row(folder: &Folder) -> Result<Row> {
+    let owned = folder.is_owned()?;
+    let mut row = Row {
+        id: folder.id.clone(),
+        state: "unreadable".into(),
+        exit: None,
+        base: String::new(),
+        age: None,
+        goal: String::new(),
+        worktree: None,
+        owned,
+        detail: String::new(),
+    };
+    let log = match folder.log() {
+        Ok(log) => log,
+        Err(error) => {
+            row.detail = format!("{error:#}");
+            return Ok(row);
+        }
+    };
+    let state = log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold);
+    row.age = log.lines.first().and_then(|line| line.at.parse::<jiff::Timestamp>().ok()).map(|at| jiff::Timestamp::now().as_second() - at.as_second());
+    row.exit = state.ended.map(Exit::code);
+    row.state = state_word(&state, owned).into();
+    row.detail = match state.ended {
+        None if owned => step_words(&machine::next(&state)).into(),
+        None => "its process is gone; agentgate drop removes what it left".into(),
+        Some(Exit::Ok) => String::new(),
+        Some(_) => state.reason.clone(),
+    };
+    if let Some(created) = state.created {
+        row.base = created.base;
+        row.goal = created.goal;
+        row.worktree = Some(PathBuf::from(created.worktree)).filter(|path| path.is_dir());
+    }
+    Ok(row)
+}
+
+fn state_word(state: &State, owned: bool) -> &'static str {
+    match state.ended {
+        _ if state.landed => "landed",
+        _ if state.dropped => "dropped",
+        None if owned => "running",
+        None => "dead",
+        Some(Exit::Ok) => "kept",
+        Some(Exit::Hangup | Exit::Interrupted | Exit::Terminated) => "interrupted",
+        Some(exit) if state.gate.is_some_and(|gate| gate == exit.code()) => "refused",
+        Some(_) => "failed",
+    }
+}
+
+fn step_words(step: &Step) -> &'static str {
+    match step {
+        Step::Preflight => "preflight",
+        Step::AddWorktree => "adding the worktree",
+        Step::RunAgent => "the agent is at work",
+        Step::Freeze => "freezing",
+        Step::Judge => "at the gate",
+        Step::Commit | Step::Keep => "committing",
+        Step::End(_) => "saving the record",
+        Step::Done(_) => "done",
+    }
+}
+
+/// A job's events.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// Job id.
+    pub job_id: String,
+    /// Folder of the record.
+    pub record: PathBuf,
+    /// The events asked for.
+    pub lines: Vec<Line>,
+    /// Files of the record beside the log.
+    pub files: Vec<String>,
+    /// Bytes of a torn last line that were passed over.
+    pub torn: u64,
+    /// What it is now.
+    pub words: String,
+}
+
+/// The events of job `id` after `since`; none where there are none.
+pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
+    let checkout = surroundings.checkout()?;
+    let folder = job_folder(&Store::of(&checkout.common), id)?;
+    let log = folder.log().map_err(|error| {
+        Stop::new(Exit::WrongState, format!("the record of job {id} cannot be read: {error:#}"))
+    })?;
+    let state = log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold);
+    let mut files: Vec<String> = std::fs::read_dir(&folder.path)
+        .with_context(|| format!("cannot list {}", folder.path.display()))?
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "owner.lock")
+        .collect();
+    files.sort();
+    Ok(Log {
+        job_id: id.to_owned(),
+        record: folder.path.clone(),
+        torn: log.torn_bytes,
+        lines: log.lines.into_iter().filter(|line| line.seq > since).collect(),
+        files,
+        words: drop::words(&state),
+    })
+}
+
+/// The fields of a line that a person wants to see beside time and kind.
+pub fn details(json: &Map<String, Value>) -> Vec<(String, String)> {
+    const HEAD: &[&str] = &["v", "seq", "epoch", "at", "job", "event", "sum"];
+    json.iter()
+        .filter(|(key, _)| !HEAD.contains(&key.as_str()))
+        .map(|(key, value)| {
+            let shown = match value {
+                Value::String(text) => text.clone(),
+                Value::Object(file) if file.contains_key("sha256") => {
+                    format!("{} ({} bytes)", file["name"].as_str().unwrap_or_default(), file["bytes"])
+                }
+                other => other.to_string(),
+            };
+            (key.clone(), shown)
+        })
+        .collect()
+}

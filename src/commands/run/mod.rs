@@ -1,0 +1,134 @@
+//! `agentgate run`: the loop around the state machine.
+//!
+//! next -> do -> append what happened -> fold, until the machine says that the job is over. All
+//! that could be refused is refused in [`prepare`], before anything was made.
+
+mod keep;
+mod prepare;
+mod settle;
+mod steps;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::{Surroundings, Watch};
+use crate::exit::Exit;
+use crate::gate::Finding;
+use crate::job::machine::{self, Ending, Step};
+use crate::lock::Wait;
+use crate::process::signals;
+
+pub use prepare::{default_job_id, must_be_clean};
+
+/// What the person asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The task file, as given.
+    pub task: PathBuf,
+    /// The command after `--`; empty: `AGENT_CMD` or the settings say.
+    pub command: Vec<OsString>,
+    /// `--base`
+    pub base: Option<String>,
+    /// `--job-id`
+    pub job_id: Option<String>,
+    /// `--artifacts`
+    pub artifacts: Option<PathBuf>,
+    /// `--land`
+    pub land: bool,
+    /// `--allow-dirty`
+    pub allow_dirty: bool,
+    /// `--wait`
+    pub wait: Wait,
+    /// `--timeout` in seconds.
+    pub timeout: Option<u64>,
+    /// `--verbose`
+    pub verbose: bool,
+}
+
+/// How a job ended, for the reporters.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Job id.
+    pub job_id: String,
+    /// Base commit.
+    pub base: String,
+    /// Where the worktree is, if it is kept.
+    pub worktree: Option<PathBuf>,
+    /// `agent/<job id>`, if it is kept.
+    pub branch: Option<String>,
+    /// The candidate, if it was committed.
+    pub commit: Option<String>,
+    /// The record's folder.
+    pub record: PathBuf,
+    /// The exit code's name, `ok` for a kept job.
+    pub exit: Exit,
+    /// Why, one line; empty for a kept job.
+    pub reason: String,
+    /// The confinement in force, and what it does not cover.
+    pub confinement: String,
+    /// What the gate found.
+    pub findings: Vec<Finding>,
+    /// Things worth knowing.
+    pub notices: Vec<String>,
+    /// How many paths differ from the base.
+    pub changed: usize,
+    /// What to type next, with a word on why.
+    pub next: Vec<(String, String)>,
+    /// The landing, where `--land` was given and the job passed.
+    pub landed: Option<super::land::Report>,
+}
+
+/// Runs a job from preflight to its end.
+pub fn run(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
+    let mut job = prepare::prepare(options, surroundings, watch)?;
+    let outcome = drive(&mut job, watch);
+    let report = match outcome {
+        Ok(exit) => job.report(exit),
+        Err(error) => {
+            watch.settled();
+            return Err(job.broke(error));
+        }
+    };
+    // The clone must be free for others before anything else happens.
+    drop(job);
+    land_if_asked(options, surroundings, report)
+}
+
+fn drive(job: &mut prepare::Job, watch: &dyn Watch) -> Result<Exit> {
+    loop {
+        let mut step = machine::next(&job.owner.state);
+        // A signal ends the job at the next boundary; what the agent had done is frozen first,
+        // so that it is in the record.
+        let frozen_or_empty = job.owner.state.frozen.is_some() || job.owner.state.agent.is_none();
+        if let Some(signal) = signals::pending()
+            && !matches!(step, Step::End(_) | Step::Done(_) | Step::Keep)
+            && frozen_or_empty
+        {
+            step = Step::End(Ending::Interrupted(signal));
+        }
+        match step {
+            Step::Preflight => job.preflight()?,
+            Step::AddWorktree => job.add_worktree(watch)?,
+            Step::RunAgent => job.run_agent(watch)?,
+            Step::Freeze => job.freeze(watch)?,
+            Step::Judge => job.judge(watch)?,
+            Step::Commit => job.commit(watch)?,
+            Step::Keep => job.keep(watch)?,
+            Step::End(ending) => job.end(&ending, watch)?,
+            Step::Done(exit) => return Ok(exit),
+        }
+    }
+}
+
+fn land_if_asked(options: &Options, surroundings: &Surroundings, mut report: Report) -> Result<Report> {
+    if options.land && report.exit == Exit::Ok {
+        let landed = super::land::land(surroundings, &report.job_id, None)?;
+        report.worktree = None;
+        report.branch = None;
+        report.next.clear();
+        report.landed = Some(landed);
+    }
+    Ok(report)
+}

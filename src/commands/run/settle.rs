@@ -1,0 +1,142 @@
+//! How a job ends: evidence first, then the event, then the deletion.
+
+use anyhow::Result;
+
+use super::Report;
+use super::prepare::Job;
+use crate::agent::command;
+use crate::commands::Watch;
+use crate::confine;
+use crate::exit::{Exit, Stop};
+use crate::files;
+use crate::git::shell;
+use crate::job::{AgentEnd, Event};
+use crate::job::machine::Ending;
+use crate::store;
+
+impl Job {
+    pub(super) fn end(&mut self, ending: &Ending, watch: &dyn Watch) -> Result<()> {
+        let event = match ending {
+            Ending::Refused(exit) => Event::Refused { exit: exit.code() },
+            Ending::Failed(exit, reason) => Event::Failed { exit: exit.code(), reason: reason.chars().take(500).collect() },
+            Ending::Interrupted(signal) => Event::Interrupted { signal: *signal, exit: Exit::from_signal(*signal).code() },
+        };
+        if self.frozen.is_some() {
+            self.save_patch()?;
+        }
+        if self.verdict.is_none() {
+            let why = match ending {
+                Ending::Refused(exit) => format!("refused: {exit}"),
+                Ending::Failed(exit, reason) => format!("{reason} (exit {})", exit.code()),
+                Ending::Interrupted(signal) => format!("interrupted by signal {signal}"),
+            };
+            self.owner.folder.save(store::GATE_LOG, format!("not judged: {why}\n").as_bytes())?;
+        }
+        self.owner.append(&event)?;
+        self.write_record_ref()?;
+        self.copy_artifacts()?;
+        if let Some(worktree) = self.worktree.clone() {
+            if let Some(left) = worktree.remove(&self.owner.folder.id, &self.places.trash)? {
+                self.notices.push(left);
+            }
+        }
+        self.remove_private()?;
+        watch.step("record saved, worktree removed");
+        Ok(())
+    }
+
+    /// A failure that nobody planned for. Whatever could not be saved is not deleted either.
+    pub(super) fn broke(&mut self, error: anyhow::Error) -> anyhow::Error {
+        // The person ended the job: that its evidence could not be saved is told, not returned.
+        let interrupted = match self.owner.state.agent {
+            Some(AgentEnd::Interrupted { signal }) => Some(Exit::from_signal(signal)),
+            _ => None,
+        };
+        let (exit, message) = match error.downcast_ref::<Stop>() {
+            Some(stop) => (stop.exit, stop.message.clone()),
+            None => (interrupted.unwrap_or(Exit::Internal), format!("{error:#}")),
+        };
+        let reason: String = message.chars().filter(|letter| !letter.is_control()).take(500).collect();
+        let recorded = self.owner.state.ended.is_some()
+            || self.owner.append(&Event::Failed { exit: exit.code(), reason: reason.clone() }).is_ok();
+        let id = shell_words::quote(&self.owner.folder.id).into_owned();
+        let mut stop = Stop::new(exit, format!("job {id} failed: {message}"));
+        if recorded {
+            let _ = self.write_record_ref();
+        }
+        match &self.worktree {
+            // The agent never ran: there is nothing in it to lose.
+            Some(worktree) if self.owner.state.agent.is_none() && self.shadow.is_none() => {
+                let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
+                let _ = files::remove_tree(&self.places.private);
+            }
+            None => {
+                let _ = files::remove_tree(&self.places.private);
+            }
+            Some(worktree) => {
+                let _ = worktree.restore_git_file();
+                let _ = worktree.unlock();
+                stop = stop
+                    .hint(format!("nothing was deleted: what the agent left is in {}", shell(&worktree.path)))
+                    .hint(format!("when you have what you need: agentgate drop --force {id}"));
+            }
+        }
+        stop.hint(format!("the record: {}", shell(&self.owner.folder.path))).into()
+    }
+
+    pub(super) fn report(&self, exit: Exit) -> Report {
+        let folder = &self.owner.folder;
+        let id = shell_words::quote(&folder.id).into_owned();
+        let kept = exit == Exit::Ok;
+        let reason = self.owner.state.reason.clone();
+        let mut notices = self.notices.clone();
+        if exit == Exit::AgentFailed {
+            if !self.last_output.is_empty() {
+                notices.push(format!("its last words:\n{}", self.last_output));
+            }
+            if !self.withheld.is_empty() {
+                notices.push(format!("variables it was not given: {}", self.withheld.join(", ")));
+            }
+            if self.created.agent_source == "AGENT_CMD"
+                && let Some(hint) = command::hint(&[self.created.agent.clone().into()])
+            {
+                notices.push(hint);
+            }
+        }
+        let mut next = Vec::new();
+        if kept {
+            next.push((format!("git -C {} show", shell(&self.places.worktree)), "look at it".to_owned()));
+            next.push((format!("agentgate land {id}"), "put it on the branch the job started from".to_owned()));
+            next.push((format!("agentgate drop {id}"), "give it up; the record stays".to_owned()));
+        } else {
+            if self.frozen.as_ref().is_some_and(|frozen| frozen.changed > 0) {
+                next.push((format!("cat {}", shell(&folder.path.join(store::PATCH))), "what the agent had changed".to_owned()));
+                next.push((format!("agentgate open {id}"), "the same as a worktree".to_owned()));
+            }
+            if self.owner.state.agent.is_some() {
+                next.push((format!("cat {}", shell(&folder.path.join(store::AGENT_LOG))), "what the agent said".to_owned()));
+            }
+        }
+        Report {
+            job_id: folder.id.clone(),
+            base: self.created.base.clone(),
+            worktree: kept.then(|| self.places.worktree.clone()),
+            branch: kept.then(|| format!("agent/{}", folder.id)),
+            commit: self.owner.state.commit.clone(),
+            record: folder.path.clone(),
+            exit,
+            reason,
+            confinement: self.confinement_value(),
+            findings: self.verdict.as_ref().map(|verdict| verdict.findings.clone()).unwrap_or_default(),
+            notices: self.verdict.iter().flat_map(|verdict| verdict.notices.clone()).chain(notices).collect(),
+            changed: self.frozen.as_ref().map_or(0, |frozen| frozen.changed),
+            next,
+            landed: None,
+        }
+    }
+}
+
+/// What the confinement in force does not cover, for summaries.
+pub fn not_covered() -> &'static [&'static str] {
+    confine::not_covered()
+}

@@ -1,0 +1,280 @@
+//! The steps that make, run, freeze and judge.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::prepare::Job;
+use crate::agent::command::{Fill, Stdin};
+use crate::agent::environment::{self, Filter, Given};
+use crate::commands::Watch;
+use crate::confine;
+use crate::exit::{Exit, Stop};
+use crate::files;
+use crate::gate::{self, Finding, Rule};
+use crate::git::evidence;
+use crate::git::from_git2;
+use crate::git::settings::ContentSettings;
+use crate::git::shadow::{Shadow, copy_index};
+use crate::git::snapshot::Stage;
+use crate::git::tree::GitTree;
+use crate::git::worktree::{Content, Worktree};
+use crate::job::{AgentEnd, Event};
+use crate::process::{AgentRun, Ending};
+use crate::store;
+
+/// The one role of this version.
+const ROLE: &str = "implementer";
+const STEP: &str = "implement";
+/// The index as it was before the agent ran; in the private folder, where the agent has no
+/// business.
+const SAVED_INDEX: &str = "index.base";
+
+impl Job {
+    pub(super) fn preflight(&mut self) -> Result<()> {
+        // The check itself was made before the job existed; this is where it becomes durable.
+        self.owner.append(&Event::PreflightPassed { head: self.head.to_string() })
+    }
+
+    pub(super) fn add_worktree(&mut self, watch: &dyn Watch) -> Result<()> {
+        let id = self.owner.folder.id.clone();
+        watch.step(&format!("worktree {}", self.places.worktree.display()));
+        for folder in ["git", "tmp", "outbox", "home", "task"] {
+            files::make_private_dir(&self.places.private.join(folder))?;
+        }
+        files::replace(&self.places.private.join("task/TASK.md"), &self.task_bytes, 0o600)?;
+        let worktree = Worktree::add(
+            &self.checkout.git,
+            &self.checkout.common,
+            &self.places.worktree,
+            &self.created.base,
+            &id,
+            Content::Base,
+        )?;
+        copy_index(&worktree.admin.join("index"), &self.places.private.join(SAVED_INDEX))?;
+        let event = Event::WorktreeAdded { path: worktree.path.display().to_string(), admin: worktree.admin.display().to_string() };
+        self.worktree = Some(worktree);
+        self.owner.append(&event)
+    }
+
+    pub(super) fn run_agent(&mut self, watch: &dyn Watch) -> Result<()> {
+        let id = self.owner.folder.id.clone();
+        let worktree = self.worktree.clone().context("no worktree")?;
+        let private = self.places.private.clone();
+        let xdg = self.surroundings.config_home();
+        let content = ContentSettings::read(&self.checkout, &worktree.admin, self.surroundings.home(), xdg.as_deref())?;
+        let shadow =
+            Shadow::make(&self.checkout.repo, &content, &private, &worktree.path, &worktree.admin, &id, &self.created.base)?;
+        self.content = Some(content);
+        self.shadow = Some(shadow);
+        let task_file = private.join("task/TASK.md");
+        let model = (self.created.model_label != "unspecified").then_some(self.created.model_label.as_str());
+        let fill = Fill { task_file: &task_file, task: &self.task.text, worktree: &worktree.path, job: &id, model };
+        let filled = self.agent.fill(&fill);
+        let filter = if self.trusted_command { Filter::Withhold } else { Filter::Allow };
+        let given = Given {
+            job: &id,
+            host_label: &self.created.host,
+            model_label: model,
+            task_file: &task_file,
+            role: ROLE,
+            outbox: &private.join("outbox"),
+            tmp: &private.join("tmp"),
+            worktree: &worktree.path,
+        };
+        let env = environment::build(&self.surroundings.vars, filter, &[], &given);
+        self.withheld = env.withheld;
+        self.owner.append(&Event::StepStarted { step: STEP.into(), role: ROLE.into() })?;
+        self.owner.append(&Event::Confined { tier: confine::tier().into() })?;
+        watch.step(&format!("agent {} (limit {}, {})", self.created.agent, seconds(self.created.timeout), confine::tier()));
+        let log = self.owner.folder.path.join(store::AGENT_LOG);
+        let (end, leftovers, duration) = match filled {
+            Err(error) => {
+                files::replace(&log, b"", 0o600)?;
+                (AgentEnd::NotStarted { error: error.to_string() }, 0, Duration::ZERO)
+            }
+            Ok(command) => {
+                let run = AgentRun {
+                    program: command.program,
+                    argv: command.argv,
+                    cwd: worktree.path.clone(),
+                    environment: env.variables,
+                    stdin: (command.stdin == Stdin::Task).then(|| task_file.clone()),
+                    log,
+                    verbose: self.verbose,
+                    limit: Some(Duration::from_secs(self.created.timeout)),
+                    grace: AgentRun::GRACE,
+                };
+                let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));
+                watch.settled();
+                let finished = finished?;
+                if let Some(error) = finished.log_error {
+                    anyhow::bail!("the agent's output could not be recorded: {error}");
+                }
+                self.last_output = last_lines(&finished.last_lines);
+                (agent_end(finished.ending), finished.leftovers, finished.duration)
+            }
+        };
+        // Not one process of the agent is left: from here on the worktree is ours again.
+        if worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            worktree.restore_git_file()?;
+        }
+        if leftovers > 0 {
+            self.notices.push(format!("{leftovers} process(es) that the agent had left running were ended"));
+        }
+        let output = self.owner.folder.describe(store::AGENT_LOG)?;
+        watch.step(&format!("agent {} after {}", end_words(&end), seconds(duration.as_secs())));
+        self.owner.append(&Event::StepFinished {
+            step: STEP.into(),
+            end,
+            leftovers: leftovers as u64,
+            millis: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            output,
+        })
+    }
+
+    pub(super) fn freeze(&mut self, watch: &dyn Watch) -> Result<()> {
+        watch.step("freeze what the agent left");
+        let worktree = self.worktree.clone().context("no worktree")?;
+        let content = self.content.clone().context("no settings")?;
+        let private = self.places.private.clone();
+        let git = self.checkout.git.clone();
+        if !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Err(Stop::new(Exit::Collision, format!("{} is gone: something removed the worktree under the job", worktree.path.display())).into());
+        }
+        let stage = Stage::make(&content, &private, &worktree.path, &private.join(SAVED_INDEX), &self.created.base)?;
+        let frozen = stage.freeze(&git, &self.checkout.repo, self.base)?;
+        let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
+        let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
+        if !hidden.is_empty() {
+            let (archive, left_out) = evidence::archive(&worktree.path, &hidden)?;
+            self.owner.folder.save(store::HIDDEN, &archive)?;
+            let mut names: Vec<String> = hidden.iter().take(10).map(|path| gate::render::path(path.as_os_str().as_encoded_bytes())).collect();
+            if hidden.len() > names.len() {
+                names.push(format!("and {} more", hidden.len() - names.len()));
+            }
+            self.notices.push(format!(
+                "the agent's own ignore rules hide {} file(s) from the candidate: {}; they are in {}",
+                hidden.len(),
+                names.join(", "),
+                store::HIDDEN
+            ));
+            if left_out > 0 {
+                self.notices.push(format!("{left_out} hidden file(s) did not fit into {} or could not be read", store::HIDDEN));
+            }
+        }
+        if let Some(shadow) = &self.shadow {
+            self.refs = evidence::agent_refs(shadow, &self.created.base);
+            let mut refs = self.refs.clone();
+            // On success the history behind HEAD is in the candidate; otherwise it may hold what
+            // the last state does not.
+            let success = matches!(self.owner.state.agent, Some(AgentEnd::Exited { status: 0 })) && frozen.changed > 0;
+            if success && refs.refs.is_empty() {
+                refs.head = None;
+            }
+            self.save_refs(&git, &content, &refs)?;
+        }
+        for nested in &frozen.nested {
+            self.notices.push(format!("{nested} held a repository of its own; its files count as files of the candidate"));
+        }
+        let event = Event::Frozen {
+            tree: frozen.tree().to_string(),
+            changed: frozen.changed as u64,
+            hidden: hidden.len() as u64,
+            refs: self.refs.refs.keys().take(20).map(|name| name.chars().take(100).collect()).collect(),
+            nested: frozen.nested.iter().take(10).map(|name| name.chars().take(100).collect()).collect(),
+        };
+        self.frozen = Some(frozen);
+        self.stage = Some(stage);
+        self.owner.append(&event)
+    }
+
+    fn save_refs(&mut self, git: &crate::git::program::Git, content: &ContentSettings, refs: &evidence::AgentRefs) -> Result<()> {
+        let Some(shadow) = &self.shadow else { return Ok(()) };
+        if refs.refs.is_empty() && refs.head.is_none() {
+            return Ok(());
+        }
+        let stashes = refs.refs.keys().filter(|name| name.contains("stash")).count();
+        let saved = evidence::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
+        let names: Vec<&str> = refs.refs.keys().map(String::as_str).chain(refs.head.as_ref().map(|_| "its own commits")).collect();
+        let shown = names.iter().take(10).copied().collect::<Vec<_>>().join(", ");
+        match saved {
+            Ok(Some(bytes)) => {
+                self.owner.folder.save(store::BUNDLE, &bytes)?;
+                self.notices.push(format!("the agent left {shown}; saved in {}", store::BUNDLE));
+            }
+            Ok(None) => self.notices.push(format!("the agent left {shown}, without a commit beyond the base")),
+            Err(error) => self.notices.push(format!("the agent left {shown}, which could not be saved: {error:#}")),
+        }
+        if stashes > 0 {
+            self.notices.push(format!("the agent stashed work away ({stashes} stash entr{}): it is not in the candidate", if stashes == 1 { "y" } else { "ies" }));
+        }
+        Ok(())
+    }
+
+    pub(super) fn judge(&mut self, watch: &dyn Watch) -> Result<()> {
+        watch.step("gate");
+        let frozen = self.frozen.clone().context("nothing is frozen")?;
+        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
+        let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
+        let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
+        for nested in &frozen.nested {
+            verdict.findings.push(Finding {
+                rule: Rule::Uninspectable,
+                path: nested.clone().into_bytes(),
+                line: None,
+                column: None,
+                judged_by: "nested repository (built in)".into(),
+                message: "the agent put a repository of its own here".into(),
+                hint: "remove its .git folder, or work without git init below the worktree".into(),
+                commit: None,
+            });
+        }
+        verdict.settle();
+        self.owner.folder.save(store::GATE_LOG, gate::render::text(&verdict).as_bytes())?;
+        let json = format!("{:#}\n", gate::render::json(&verdict));
+        let report = self.owner.folder.save(store::GATE_JSON, json.as_bytes())?;
+        let event = Event::GateFinished { exit: verdict.exit().code(), findings: verdict.findings.len() as u64, report };
+        watch.step(&gate::render::summary(&verdict));
+        self.verdict = Some(verdict);
+        self.owner.append(&event)
+    }
+}
+
+fn agent_end(ending: Ending) -> AgentEnd {
+    match ending {
+        Ending::Exited(status) => AgentEnd::Exited { status },
+        Ending::Signaled(signal) => AgentEnd::Signaled { signal },
+        Ending::TimedOut => AgentEnd::TimedOut,
+        Ending::Interrupted(signal) => AgentEnd::Interrupted { signal },
+        Ending::NotStarted(error) => AgentEnd::NotStarted { error: error.chars().take(500).collect() },
+    }
+}
+
+fn end_words(end: &AgentEnd) -> String {
+    match end {
+        AgentEnd::Exited { status: 0 } => "done".into(),
+        AgentEnd::Exited { status } => format!("exited with {status}"),
+        AgentEnd::Signaled { signal } => format!("killed by signal {signal}"),
+        AgentEnd::TimedOut => "timed out".into(),
+        AgentEnd::Interrupted { .. } => "interrupted".into(),
+        AgentEnd::NotStarted { .. } => "not started".into(),
+    }
+}
+
+/// `90s`, `5m`, `2h`: a whole number with the largest unit that fits.
+pub(super) fn seconds(count: u64) -> String {
+    match count {
+        count if count >= 3600 && count % 3600 == 0 => format!("{}h", count / 3600),
+        count if count >= 60 && count % 60 == 0 => format!("{}m", count / 60),
+        count => format!("{count}s"),
+    }
+}
+
+/// The last five lines of output, printable.
+fn last_lines(raw: &[u8]) -> String {
+    let text = String::from_utf8_lossy(raw);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(5)..];
+    last.iter().map(|line| line.chars().filter(|letter| !letter.is_control()).take(300).collect::<String>()).collect::<Vec<_>>().join("\n")
+}

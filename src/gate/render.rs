@@ -1,0 +1,137 @@
+//! Findings and verdicts as lines and as JSON: the same words in the terminal, in `gate.log` and
+//! in reports. File names and import texts are untrusted and printed escaped.
+
+use serde_json::{Value, json};
+
+use super::{Finding, Verdict};
+use crate::exit::Exit;
+
+/// A path as one printable line: control characters, quotes and bytes that are not UTF-8 escaped,
+/// letters of all scripts as they are.
+pub fn path(bytes: &[u8]) -> String {
+    let mut shown = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            // Format characters (bidirectional marks, zero width) must not reach a terminal.
+            let hides = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
+            if letter.is_control() || hides || letter == '\\' {
+                shown.extend(letter.escape_default());
+            } else {
+                shown.push(letter);
+            }
+        }
+        shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    shown
+}
+
+/// `path:line:column`, as far as known.
+pub fn place(finding: &Finding) -> String {
+    let mut shown = if finding.path.is_empty() { finding.commit.clone().unwrap_or_default() } else { path(&finding.path) };
+    for number in [finding.line, finding.line.and(finding.column)].into_iter().flatten() {
+        shown.push_str(&format!(":{number}"));
+    }
+    shown
+}
+
+/// A finding in three lines: place and message, rule, hint.
+pub fn finding(finding: &Finding) -> String {
+    let Finding { rule, message, judged_by, hint, .. } = finding;
+    let commit = match &finding.commit {
+        Some(commit) if !finding.path.is_empty() => format!(" (in commit {})", commit.get(..12).unwrap_or(commit)),
+        _ => String::new(),
+    };
+    let mut text = format!("{}: {message}{commit}\n  rule: {} [{judged_by}] (exit {})\n", place(finding), rule.code(), rule.exit().code());
+    if !hint.is_empty() {
+        text.push_str(&format!("  hint: {hint}\n"));
+    }
+    text
+}
+
+/// The last line: `invariants ok; 3 paths checked`.
+pub fn summary(verdict: &Verdict) -> String {
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    if verdict.exit() == Exit::Ok {
+        return format!("invariants ok; {} checked", plural(verdict.paths_checked, "path"));
+    }
+    format!(
+        "invariants broken; {} in {} (exit {})",
+        plural(verdict.findings.len(), "finding"),
+        plural(verdict.broken_paths(), "path"),
+        verdict.exit().code()
+    )
+}
+
+/// Findings, notices and the summary.
+pub fn text(verdict: &Verdict) -> String {
+    let mut lines: String = verdict.findings.iter().map(finding).collect();
+    lines.extend(verdict.notices.iter().map(|notice| format!("note: {notice}\n")));
+    lines.push_str(&summary(verdict));
+    lines.push('\n');
+    lines
+}
+
+/// One finding as JSON. A path that is not UTF-8 has `path` escaped and `path_b64` beside it.
+pub fn finding_json(finding: &Finding) -> Value {
+    let mut object = json!({
+        "rule": finding.rule.code(),
+        "exit": finding.rule.exit().code(),
+        "path": std::str::from_utf8(&finding.path).map_or_else(|_| path(&finding.path), str::to_owned),
+        "line": finding.line,
+        "column": finding.column,
+        "judged_by": finding.judged_by,
+        "message": finding.message,
+        "hint": finding.hint,
+        "commit": finding.commit,
+    });
+    if std::str::from_utf8(&finding.path).is_err() {
+        object["path_b64"] = base64(&finding.path).into();
+    }
+    object
+}
+
+/// The verdict as JSON.
+pub fn json(verdict: &Verdict) -> Value {
+    json!({
+        "schema": "agentgate/verdict/1",
+        "verdict": verdict.exit().name(),
+        "exit": verdict.exit().code(),
+        "paths_checked": verdict.paths_checked,
+        "policies": verdict.policies,
+        "notices": verdict.notices,
+        "findings": verdict.findings.iter().map(finding_json).collect::<Vec<_>>(),
+    })
+}
+
+/// Standard base64 with padding (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        for digit in 0..4 {
+            let index = (word >> (18 - 6 * digit)) & 63;
+            text.push(if digit <= chunk.len() { char::from(ALPHABET[index as usize]) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_pads_as_the_standard_says() {
+        let known = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (plain, encoded) in known {
+            assert_eq!(base64(plain.as_bytes()), encoded);
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_printable_line() {
+        assert_eq!(path("prot/café.md".as_bytes()), "prot/café.md");
+        assert_eq!(path(b"a\nb\xff c"), "a\\nb\\xff c");
+    }
+}

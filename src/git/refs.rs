@@ -1,0 +1,82 @@
+//! Refs that agentgate moves itself, by libgit2, which runs no hooks.
+
+use anyhow::{Context, Result};
+use git2::{Oid, Repository};
+
+use crate::exit::{Exit, Stop};
+
+/// Where records live as refs: `refs/agentgate/jobs/<job id>`. They point to trees, so that
+/// `git log --all` does not fill with refused work.
+pub const RECORDS: &str = "refs/agentgate/jobs/";
+
+/// Writes the record as a tree and points the job's ref to it, replacing an earlier one.
+pub fn write_record(repo: &Repository, id: &str, files: &[(&str, Vec<u8>)], candidate: Option<Oid>) -> Result<Oid> {
+    let mut builder = repo.treebuilder(None).context("cannot build the record's tree")?;
+    for (name, bytes) in files {
+        let blob = repo
+            .blob(bytes)
+            .with_context(|| format!("cannot write the record's {name}"))?;
+        builder.insert(name, blob, 0o100_644)?;
+    }
+    if let Some(candidate) = candidate {
+        builder.insert("candidate", candidate, 0o040_000)?;
+    }
+    let tree = builder.write().context("cannot write the record's tree")?;
+    let name = format!("{RECORDS}{id}");
+    repo.reference(&name, tree, true, "agentgate: record")
+        .with_context(|| format!("cannot write {name}"))?;
+    Ok(tree)
+}
+
+/// The record's tree, if the job has one.
+pub fn record(repo: &Repository, id: &str) -> Result<Option<Oid>> {
+    match repo.find_reference(&format!("{RECORDS}{id}")) {
+        Ok(reference) => Ok(reference.target()),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {RECORDS}{id}")),
+    }
+}
+
+/// Branch of a kept job, as a full ref name.
+pub fn branch(id: &str) -> String {
+    format!("refs/heads/agent/{id}")
+}
+
+/// Makes the kept job's branch; it must not exist.
+pub fn create_branch(repo: &Repository, id: &str, commit: Oid) -> Result<()> {
+    let name = branch(id);
+    repo.reference(&name, commit, false, "agentgate: kept")
+        .with_context(|| format!("cannot make {name}"))?;
+    Ok(())
+}
+
+/// Moves a ref from one commit to another and only from that one.
+///
+/// # Errors
+/// A [`Stop`] with exit 19 where it points elsewhere by now.
+pub fn compare_and_swap(repo: &Repository, name: &str, new: Oid, old: Oid, message: &str) -> Result<()> {
+    repo.reference_matching(name, new, true, old, message)
+        .map(|_| ())
+        .map_err(|error| {
+            if error.code() == git2::ErrorCode::Modified {
+                Stop::new(Exit::TargetMoved, format!("{name} moved while it was being landed on"))
+                    .hint("try again")
+                    .into()
+            } else {
+                anyhow::Error::from(error).context(format!("cannot move {name}"))
+            }
+        })
+}
+
+/// Deletes a ref if it still points where it should; says whether it did.
+pub fn delete_if_at(repo: &Repository, name: &str, commit: Oid) -> Result<bool> {
+    match repo.find_reference(name) {
+        Ok(mut reference) if reference.target() == Some(commit) => {
+            reference.delete().with_context(|| format!("cannot delete {name}"))?;
+            Ok(true)
+        }
+        Ok(_) => Ok(false),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(true),
+        Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
+    }
+}

@@ -1,0 +1,287 @@
+//! Freezing: everything an agent left becomes one tree, once, before anything judges it.
+//!
+//! Invariant: [`Frozen`] is only made here, and it is the only thing that can be judged,
+//! committed and recorded. The agent's index, configuration, HEAD and objects are not looked at:
+//! staging happens in a second private git dir, made after the agent's end, with the index and
+//! the configuration saved before it began.
+
+use std::collections::{HashMap, HashSet};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use git2::{ObjectType, Oid, Repository};
+
+use crate::files;
+use crate::gate::{self, Kind};
+
+use super::from_git2;
+use super::program::{Call, Git, first_lines};
+use super::settings::ContentSettings;
+use super::shadow::copy_index;
+use super::tree::GitTree;
+
+/// How long staging may take: filters run in it.
+const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// More nested repositories than this are not set aside one by one.
+const MAX_NESTED: usize = 200;
+
+/// A candidate tree whose objects are in the clone's store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frozen {
+    tree: Oid,
+    /// How many paths differ from the base.
+    pub changed: usize,
+    /// Folders in which the agent had put a repository of its own; their files are in the tree as
+    /// files, which is what a reviewer can see.
+    pub nested: Vec<String>,
+}
+
+impl Frozen {
+    /// The tree's id.
+    pub fn tree(&self) -> Oid {
+        self.tree
+    }
+}
+
+/// The git dir in which staging happens.
+#[derive(Debug)]
+pub struct Stage {
+    /// `<private>/stage`
+    pub git_dir: PathBuf,
+    /// The worktree that is frozen.
+    pub worktree: PathBuf,
+    base: String,
+}
+
+impl Stage {
+    /// Makes it. `index` was saved before the agent ran.
+    pub fn make(
+        settings: &ContentSettings,
+        private: &Path,
+        worktree: &Path,
+        index: &Path,
+        base: &str,
+    ) -> Result<Stage> {
+        let git_dir = private.join("stage");
+        files::remove_tree(&git_dir)?;
+        // Warnings about line endings would count as a failure of staging.
+        settings.write_into(
+            &git_dir,
+            &[("core.safecrlf", "false"), ("core.logallrefupdates", "false")],
+        )?;
+        files::replace(&git_dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
+        copy_index(index, &git_dir.join("index"))?;
+        Ok(Stage {
+            git_dir,
+            worktree: worktree.to_owned(),
+            base: base.to_owned(),
+        })
+    }
+
+    /// A git call on the worktree that believes nothing in it but its files and ignore rules.
+    pub fn git<'a>(&self, git: &'a Git) -> Call<'a> {
+        git.at(&self.worktree)
+            .sealed()
+            .env("GIT_DIR", &self.git_dir)
+            .env("GIT_WORK_TREE", &self.worktree)
+            .env("GIT_INDEX_FILE", self.git_dir.join("index"))
+            .env("GIT_ATTR_SOURCE", &self.base)
+            .env("HOME", &self.git_dir)
+    }
+
+    /// Stages everything, writes the tree and brings its objects into the clone's store.
+    pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid) -> Result<Frozen> {
+        if !self.worktree.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            bail!("{} is no folder any more", self.worktree.display());
+        }
+        let nested = self.stage_all(git)?;
+        let text = self.git(git).arg("write-tree").text()?;
+        let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
+        let base_tree = repo.find_commit(base)?.tree_id();
+        import(&self.git_dir.join("objects"), repo, tree, base_tree)?;
+        let (before, after) = (
+            GitTree::new(repo, from_git2(base_tree)),
+            GitTree::new(repo, from_git2(tree)),
+        );
+        let changed = gate::tree::diff(&before, &after)?.len();
+        Ok(Frozen { tree, changed, nested })
+    }
+
+    /// `git add --all`. Anything it says is a failure, but for two things that an agent can cause
+    /// and that have a right answer: a repository inside the worktree, and files it made
+    /// unreadable.
+    fn stage_all(&self, git: &Git) -> Result<Vec<String>> {
+        let mut nested: Vec<String> = Vec::new();
+        let mut opened = false;
+        loop {
+            let outcome = self
+                .git(git)
+                .args(["add", "--all", "--sparse", "."])
+                .limit(STAGING_LIMIT)
+                .outcome()?;
+            let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+            if outcome.success() && said.trim().is_empty() {
+                return Ok(nested);
+            }
+            let found = nested_in(&said);
+            if !found.is_empty() && nested.len() < MAX_NESTED {
+                for folder in found {
+                    self.set_aside(&folder, nested.len())?;
+                    nested.push(folder);
+                }
+                // The index may hold links to them by now.
+                let paths: Vec<u8> = nested
+                    .iter()
+                    .flat_map(|path| [path.as_bytes(), b"\0"].concat())
+                    .collect();
+                self.git(git)
+                    .args(["update-index", "--force-remove", "-z", "--stdin"])
+                    .stdin(paths)
+                    .bytes()?;
+                continue;
+            }
+            if said.contains("Permission denied") && !opened {
+                opened = true;
+                make_readable(&self.worktree)?;
+                continue;
+            }
+            bail!(
+                "git add --all failed on what the agent left: {}",
+                first_lines(&outcome.stderr)
+            );
+        }
+    }
+
+    /// Moves a nested repository's `.git` out of the way, into the private folder.
+    fn set_aside(&self, folder: &str, number: usize) -> Result<()> {
+        let from = self.worktree.join(folder).join(".git");
+        let kept = self.git_dir.join("nested");
+        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
+        let to = kept.join(number.to_string());
+        std::fs::rename(&from, &to).with_context(|| format!("cannot set {} aside", from.display()))
+    }
+}
+
+/// Folders that git names as repositories of their own.
+fn nested_in(said: &str) -> Vec<String> {
+    said.lines()
+        .filter_map(|line| {
+            let name = line
+                .strip_prefix("warning: adding embedded git repository: ")
+                .or_else(|| {
+                    line.strip_prefix("error: '")
+                        .and_then(|rest| rest.strip_suffix("' does not have a commit checked out"))
+                })?;
+            Some(name.trim_end_matches('/').to_owned())
+        })
+        .collect()
+}
+
+/// Gives the owner back what an agent took away, on everything below a folder.
+fn make_readable(folder: &Path) -> Result<()> {
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        grant(&folder, 0o700)?;
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_file() {
+                grant(&entry.path(), 0o400)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn grant(path: &Path, bits: u32) -> Result<()> {
+    let mode = std::fs::symlink_metadata(path)?.permissions().mode();
+    if mode & bits != bits {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode((mode | bits) & 0o7777))
+            .with_context(|| format!("cannot make {} readable", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Brings a tree's new objects into the clone's store: read, hashed again, written. Folders that
+/// the base has at the same place are complete there already and are not opened.
+fn import(from: &Path, repo: &Repository, tree: Oid, base: Oid) -> Result<()> {
+    let staged = git2::Odb::new()?;
+    let path = from.to_str().context("the private folder's path is not UTF-8")?;
+    staged
+        .add_disk_alternate(path)
+        .with_context(|| format!("cannot open {path}"))?;
+    let store = repo.odb()?;
+    let read = |id: Oid| -> Result<(ObjectType, Vec<u8>)> {
+        let object = staged
+            .read(id)
+            .or_else(|_| store.read(id))
+            .with_context(|| format!("object {id} of the candidate cannot be read"))?;
+        Ok((object.kind(), object.data().to_vec()))
+    };
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    let mut open = vec![(tree, Some(base))];
+    while let Some((id, before)) = open.pop() {
+        if Some(id) == before || !seen.insert((id, before)) {
+            continue;
+        }
+        order.push(id);
+        let (kind, data) = read(id)?;
+        if kind != ObjectType::Tree {
+            bail!("object {id} of the candidate is no tree");
+        }
+        let old: HashMap<Vec<u8>, (Kind, Oid)> = match before {
+            Some(before) => {
+                entries(store.read(before)?.data())?.into_iter().map(|(mode, name, id)| (name, (mode, id))).collect()
+            }
+            None => HashMap::new(),
+        };
+        for (mode, name, child) in entries(&data)? {
+            let there = old.get(&name).copied();
+            if there == Some((mode, child)) {
+                continue;
+            }
+            match mode {
+                Kind::Tree => open.push((child, there.filter(|(mode, _)| *mode == Kind::Tree).map(|(_, id)| id))),
+                Kind::Submodule => {}
+                _ => order.push(child),
+            }
+        }
+    }
+    // Leaves first: an object in the store has everything it names.
+    for id in order.into_iter().rev() {
+        let (kind, data) = read(id)?;
+        let written = store
+            .write(kind, &data)
+            .with_context(|| format!("cannot write object {id} to the clone's store"))?;
+        if written != id {
+            bail!("object {id} of the candidate has another content than its id says");
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a raw tree object.
+fn entries(mut data: &[u8]) -> Result<Vec<(Kind, Vec<u8>, Oid)>> {
+    let mut found = Vec::new();
+    while !data.is_empty() {
+        let space = data.iter().position(|&b| b == b' ').context("malformed tree")?;
+        let nul = data.iter().position(|&b| b == 0).context("malformed tree")?;
+        let id = data.get(nul + 1..nul + 21).context("malformed tree")?;
+        let name = data.get(space + 1..nul).context("malformed tree")?;
+        let kind = match data.get(..space).unwrap_or_default() {
+            b"40000" => Kind::Tree,
+            b"120000" => Kind::Symlink,
+            b"160000" => Kind::Submodule,
+            b"100755" => Kind::Executable,
+            _ => Kind::File,
+        };
+        found.push((kind, name.to_vec(), Oid::from_bytes(id)?));
+        data = data.get(nul + 21..).unwrap_or_default();
+    }
+    Ok(found)
+}
