@@ -1,8 +1,26 @@
 //! One run of a program that is not trusted, supervised from its start until nothing of it is left.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::output::{Echo, Output};
+use super::signals;
+use super::supervise::{DRAIN, FLUSH, Supervisor};
+use super::tool::Status;
+use super::tree::{Bystanders, Tree};
+use crate::confine::stub;
 
 /// An agent to run. Every field is public and there is no default for what the caller must decide.
 #[derive(Clone, Debug)]
@@ -82,7 +100,127 @@ impl AgentRun {
     /// of the agent are still alive 10 s after SIGKILL; then nothing it left may be judged.
     /// Call it on the main thread.
     pub fn run(self, tick: &mut dyn FnMut(&Progress<'_>)) -> anyhow::Result<Finished> {
-        let _ = tick;
-        todo!()
+        let output = Output::open(&self.log).with_context(|| format!("open {}", self.log.display()))?;
+        let started = Instant::now();
+        if let Some(signal) = signals::pending() {
+            return Ok(never_ran(Ending::Interrupted(signal), started));
+        }
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).context("make a pipe for the agent's output")?;
+        ioctl_fionbio(&reader, true)?;
+        let (report, report_writer) = pipe_with(PipeFlags::CLOEXEC).context("make a pipe for the agent's start")?;
+        ioctl_fionbio(&report, true)?;
+        let bystanders = Bystanders::note().context("look at the running processes in /proc")?;
+        // Of our children only the stub may inherit this end, and it is the only one started here.
+        fcntl_setfd(&report_writer, FdFlags::empty())?;
+        let child = self.spawn(writer, &report_writer)?;
+        drop(report_writer);
+        let child = match child {
+            Ok(child) => child,
+            Err(error) => return Ok(never_ran(Ending::NotStarted(error.to_string()), started)),
+        };
+        let leader = Pid::from_child(&child);
+        let tree = Tree::new(leader, bystanders);
+        let leader = pidfd_open(leader, PidfdFlags::empty()).context("open a descriptor of the agent's process")?;
+        let mut supervisor = Supervisor {
+            tree,
+            leader,
+            pipe: Some(reader),
+            output,
+            echo: Echo::new(self.verbose),
+            started,
+            limit: self.limit,
+            grace: self.grace,
+            cause: None,
+            leftovers: HashSet::new(),
+            ticked: None,
+        };
+        let ended = supervisor.supervise(tick);
+        supervisor.read_output(DRAIN);
+        supervisor.output.finish();
+        supervisor.echo.flush(FLUSH);
+        ended?;
+        let status = supervisor.tree.status()?;
+        let ending = ending(supervisor.cause, stub::Report::read(&read_all(&report)), status, &self);
+        Ok(Finished {
+            ending,
+            leftovers: supervisor.leftovers.len(),
+            output_bytes: supervisor.output.total(),
+            last_lines: supervisor.output.last(),
+            duration: started.elapsed(),
+            log_error: supervisor.output.error(),
+        })
+    }
+
+    /// Starts the stub. The inner error says that it could not be executed at all (arguments and
+    /// environment too large, no processes left).
+    fn spawn(&self, output: OwnedFd, report: &OwnedFd) -> anyhow::Result<io::Result<Child>> {
+        let stdin = match &self.stdin {
+            Some(path) => Stdio::from(File::open(path).with_context(|| format!("open {}", path.display()))?),
+            None => Stdio::null(),
+        };
+        let second = output.try_clone()?;
+        // The link of the kernel, not a path: it works after an update has replaced our file.
+        #[expect(clippy::disallowed_methods, reason = "the door: agents")]
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("agentgate").arg(stub::COMMAND);
+        command
+            .arg(std::process::id().to_string())
+            .arg(report.as_raw_fd().to_string());
+        command.arg(&self.cwd).arg(&self.program).args(&self.argv);
+        command
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(stdin).stdout(output).stderr(second);
+        Ok(command.spawn())
     }
 }
+
+fn never_ran(ending: Ending, started: Instant) -> Finished {
+    let duration = started.elapsed();
+    Finished {
+        ending,
+        leftovers: 0,
+        output_bytes: 0,
+        last_lines: Vec::new(),
+        duration,
+        log_error: None,
+    }
+}
+
+/// Our reason to end it goes before the agent's status; that it never ran goes before both.
+fn ending(cause: Option<Ending>, report: stub::Report, status: Option<Status>, run: &AgentRun) -> Ending {
+    match (report, cause, status) {
+        (stub::Report::Failed(step, error), ..) => Ending::NotStarted(words(step, &error, run)),
+        (_, Some(cause), _) => cause,
+        (stub::Report::Died, None, status) => Ending::NotStarted(format!("its process ended early ({status:?})")),
+        (stub::Report::Executed, None, Some(Status::Exited(status))) => Ending::Exited(status),
+        (stub::Report::Executed, None, Some(Status::Signaled(signal))) => Ending::Signaled(signal),
+        (stub::Report::Executed, None, None) => Ending::NotStarted("its exit status was not seen".to_owned()),
+    }
+}
+
+fn words(step: stub::Step, error: &io::Error, run: &AgentRun) -> String {
+    match step {
+        stub::Step::Prepare => format!("cannot prepare a process: {error}"),
+        stub::Step::Folder => format!("cannot enter {}: {error}", run.cwd.display()),
+        stub::Step::Execute if error.kind() == io::ErrorKind::NotFound && run.program.exists() => {
+            format!(
+                "cannot execute {}: the interpreter or loader it names is missing",
+                run.program.display()
+            )
+        }
+        stub::Step::Execute => format!("cannot execute {}: {error}", run.program.display()),
+    }
+}
+
+/// What is in a pipe now. The writers are gone, and what they wrote fits in it.
+fn read_all(pipe: &OwnedFd) -> Vec<u8> {
+    let mut bytes = vec![0; 64];
+    let read = rustix::io::read(pipe, &mut bytes).unwrap_or(0);
+    bytes.truncate(read);
+    bytes
+}
+
+#[cfg(test)]
+#[path = "agent_run_tests.rs"]
+mod tests;

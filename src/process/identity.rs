@@ -1,5 +1,6 @@
 //! Who a process is: a pid alone is reused within seconds on a busy machine.
 
+use std::fs;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,65 @@ pub struct ProcessId {
 impl ProcessId {
     /// This process. Fails where `/proc` cannot be read.
     pub fn current() -> io::Result<ProcessId> {
-        todo!()
+        // Read through /proc/self, so that pid and start time are of the same pid namespace.
+        let stat = Stat::parse(&fs::read("/proc/self/stat")?)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/self/stat is not as documented"))?;
+        Ok(ProcessId {
+            pid: stat.pid,
+            start_time: stat.start_time,
+            boot_id: boot_id()?,
+        })
     }
 
     /// Whether that very process runs now. A zombie does not. False when `/proc` cannot be read.
     pub fn alive(&self) -> bool {
-        todo!()
+        boot_id().is_ok_and(|boot| boot == self.boot_id)
+            && Stat::of(self.pid).is_some_and(|stat| stat.start_time == self.start_time && !stat.ended())
     }
 }
+
+fn boot_id() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// The fields of `/proc/<pid>/stat` that are used here; see proc_pid_stat(5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub pid: i32,
+    pub state: u8,
+    pub parent: i32,
+    pub start_time: u64,
+}
+
+impl Stat {
+    /// The process with this pid now; `None` if there is none.
+    pub fn of(pid: i32) -> Option<Stat> {
+        Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The name in parentheses may hold spaces and parentheses itself, and is chosen by the
+    /// process: only what follows the LAST `)` can be trusted.
+    fn parse(line: &[u8]) -> Option<Stat> {
+        let open = line.iter().position(|&b| b == b'(')?;
+        let close = line.iter().rposition(|&b| b == b')')?;
+        let pid = std::str::from_utf8(&line[..open]).ok()?.trim().parse().ok()?;
+        let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // Field 3 (state) is fields[0], field 22 (start time) is fields[19].
+        Some(Stat {
+            pid,
+            state: *fields.first()?.as_bytes().first()?,
+            parent: fields.get(1)?.parse().ok()?,
+            start_time: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    /// Whether it has ended and only waits to be reaped.
+    pub fn ended(&self) -> bool {
+        matches!(self.state, b'Z' | b'X' | b'x')
+    }
+}
+
+#[cfg(test)]
+#[path = "identity_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ mod agent_run;
 mod identity;
 mod output;
 pub mod signals;
+mod supervise;
 mod tool;
 mod tree;
 

@@ -1,0 +1,154 @@
+//! Files and folders written so that a crash leaves the old or the new state, never half of one.
+//! There is no truncating write anywhere.
+
+mod remove;
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+
+pub use remove::remove_tree;
+
+/// Writes a file by replacing it: a temporary file in the same folder, synced, renamed, and the
+/// folder synced. `mode` is exact, whatever the umask.
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let folder = parent(path);
+    let mut file = tempfile::Builder::new().prefix(".agentgate-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    sync_dir(folder)
+}
+
+/// Writes and syncs a new file; `AlreadyExists` if anything is there, a dangling link included.
+/// `mode` is exact, whatever the umask.
+pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.set_permissions(Permissions::from_mode(mode))?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sync_dir(parent(path))
+}
+
+/// Opens a regular file for appending, creating it with `mode` (less the umask); never through a
+/// link, and without waiting if it is a FIFO, which is refused.
+pub fn open_append(path: &Path, mode: u32) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(mode)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    regular(file)
+}
+
+/// Appends by one write(2) and syncs the data. A short write is an error: the tail is torn.
+pub fn append_synced(file: &File, line: &[u8]) -> io::Result<()> {
+    let written = loop {
+        match rustix::io::write(file, line) {
+            Err(rustix::io::Errno::INTR) => {}
+            result => break result?,
+        }
+    };
+    if written != line.len() {
+        return Err(io::Error::new(
+            io::ErrorKind::WriteZero,
+            format!("wrote {written} of {} bytes", line.len()),
+        ));
+    }
+    file.sync_data()
+}
+
+/// Makes the entries of a folder durable.
+pub fn sync_dir(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Makes a folder (and missing parents) with mode 0700; one that exists is set to 0700. Anything
+/// else at the path, a link to a folder included, is an error.
+pub fn make_private_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotADirectory,
+            "a link stands where a private folder belongs",
+        ));
+    }
+    if found.permissions().mode() & 0o7777 != 0o700 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Moves a tree into `trash` (made if missing, on the same file system) under a new name, which
+/// is returned. `NotFound` if there is nothing.
+pub fn rename_to_trash(path: &Path, trash: &Path) -> io::Result<PathBuf> {
+    make_private_dir(trash)?;
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    for attempt in 0..100 {
+        let nanos = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos());
+        // The stamp first: a name may be as long as the file system allows.
+        let mut new = format!("{nanos:x}-{:x}-{attempt}", std::process::id());
+        if let Some(name) = name.to_str().filter(|name| name.len() <= 100) {
+            new = format!("{new}-{name}");
+        }
+        let target = trash.join(new);
+        match renameat_with(CWD, path, CWD, &target, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(target),
+            Err(rustix::io::Errno::EXIST) => {}
+            // Moving a folder to another parent writes its `..`: an agent's `chmod 0` forbids it.
+            Err(rustix::io::Errno::ACCESS) if attempt == 0 => remove::make_accessible(path)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Reads a regular file of at most `limit` bytes. A link, FIFO, folder or device is refused, and
+/// opening it waits for nobody; a longer file is `FileTooLarge`.
+pub fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    let mut bytes = Vec::new();
+    regular(file)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("larger than {limit} bytes"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Refuses what is not a regular file. It was opened without waiting, which no longer matters
+/// once it is known to be one.
+pub(crate) fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
