@@ -23,18 +23,31 @@ pub fn judge(
     changes: &[Change],
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
-    let mut twins = Twins { bases, candidate, folders: HashMap::new() };
+    let mut twins = Twins {
+        bases,
+        candidate,
+        folders: HashMap::new(),
+    };
     for change in changes {
         let Some(after) = change.after else { continue };
         let path = &change.path;
         if let Some(why) = path.split(|&byte| byte == b'/').find_map(unsafe_name) {
-            verdict.findings.push(hidden(path, "built-in: unsafe names", why.into(), "rename it"));
+            verdict
+                .findings
+                .push(hidden(path, "built-in: unsafe names", why.into(), "rename it"));
         }
         match after.kind {
             Kind::Submodule => verdict.findings.push(hidden(
                 path,
                 "built-in: submodule links",
-                format!("submodule link {}", if change.before == Some(after) { "kept" } else { "added or moved" }),
+                format!(
+                    "submodule link {}",
+                    if change.before == Some(after) {
+                        "kept"
+                    } else {
+                        "added or moved"
+                    }
+                ),
                 "a link brings in code that is not in the change; let a person move it",
             )),
             Kind::Symlink => {
@@ -80,11 +93,16 @@ fn unsafe_name(name: &[u8]) -> Option<&'static str> {
 fn is_git_folder(name: &[u8]) -> bool {
     let text: String = String::from_utf8_lossy(name)
         .chars()
-        .filter(|c| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
+        .filter(
+            |c| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'),
+        )
         .collect();
     let folded = fold(text.as_bytes());
     let stem = folded.split(|&byte| byte == b':').next().unwrap_or_default();
-    let end = stem.iter().rposition(|byte| !matches!(byte, b'.' | b' ')).map_or(0, |at| at + 1);
+    let end = stem
+        .iter()
+        .rposition(|byte| !matches!(byte, b'.' | b' '))
+        .map_or(0, |at| at + 1);
     matches!(&stem[..end], b".git" | b"git~1")
 }
 
@@ -238,12 +256,18 @@ fn bidirectional(
         let regular = |entry: &Entry| matches!(entry.kind, Kind::File | Kind::Executable);
         if let Some(entry) = lookup(*base, path)?.filter(regular) {
             let old = base.blob(&entry.id)?;
-            known.extend(lines(&old).filter(|line| find_control(line).is_some()).map(<[u8]>::to_vec));
+            known.extend(
+                lines(&old)
+                    .filter(|line| find_control(line).is_some())
+                    .map(<[u8]>::to_vec),
+            );
         }
     }
     let mut findings = Vec::new();
     for (number, line) in (1u32..).zip(lines(&source)) {
-        let Some(at) = find_control(line).filter(|_| !known.contains(line)) else { continue };
+        let Some(at) = find_control(line).filter(|_| !known.contains(line)) else {
+            continue;
+        };
         let mut finding = hidden(
             path,
             "built-in: bidirectional controls",
@@ -258,12 +282,14 @@ fn bidirectional(
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    text.split(|&byte| byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 /// Offset of the first of U+202A to U+202E and U+2066 to U+2069 in UTF-8.
 fn find_control(text: &[u8]) -> Option<usize> {
-    text.windows(3).position(|at| matches!(at, [0xe2, 0x80, 0xaa..=0xae] | [0xe2, 0x81, 0xa6..=0xa9]))
+    text.windows(3)
+        .position(|at| matches!(at, [0xe2, 0x80, 0xaa..=0xae] | [0xe2, 0x81, 0xa6..=0xa9]))
 }
 
 /// Endings of files that a compiler, interpreter, build or shell reads.

@@ -4,8 +4,13 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{Dependency, toml_trouble};
 
-const SECTIONS: &[&str] =
-    &["dependencies", "dev-dependencies", "dev_dependencies", "build-dependencies", "build_dependencies"];
+const SECTIONS: &[&str] = &[
+    "dependencies",
+    "dev-dependencies",
+    "dev_dependencies",
+    "build-dependencies",
+    "build_dependencies",
+];
 
 /// The crates of all tables. A rename (`cache = { package = "redis" }`) declares the crate that is
 /// built, not the name that it goes by.
@@ -40,7 +45,9 @@ fn sections(parent: &dyn TableLike, found: &mut Vec<Dependency>) {
 
 fn crates(section: Option<&Item>, found: &mut Vec<Dependency>) {
     for (key, spec) in table(section).into_iter().flat_map(|t| t.iter()) {
-        let package = table(Some(spec)).and_then(|spec| spec.get("package")).and_then(Item::as_str);
+        let package = table(Some(spec))
+            .and_then(|spec| spec.get("package"))
+            .and_then(Item::as_str);
         found.push(dependency(package.unwrap_or(key)));
     }
 }

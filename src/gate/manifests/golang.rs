@@ -7,8 +7,14 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     let mut found = Vec::new();
     let mut block: Option<String> = None;
     for line in text.lines() {
-        let line = line.split_once("//").filter(|(code, _)| !code.ends_with(':')).map_or(line, |(code, _)| code);
-        let mut words: Vec<String> = line.split_whitespace().map(|word| word.trim_matches(['"', '`']).into()).collect();
+        let line = line
+            .split_once("//")
+            .filter(|(code, _)| !code.ends_with(':'))
+            .map_or(line, |(code, _)| code);
+        let mut words: Vec<String> = line
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '`']).into())
+            .collect();
         if words.is_empty() {
             continue;
         }
@@ -34,7 +40,10 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
         };
         let module = match verb.as_str() {
             "require" | "tool" => words.first(),
-            "replace" => words.iter().position(|word| word == "=>").and_then(|at| words.get(at + 1)),
+            "replace" => words
+                .iter()
+                .position(|word| word == "=>")
+                .and_then(|at| words.get(at + 1)),
             _ => None,
         };
         // A replacement by a folder of the repository brings in no module.

@@ -38,7 +38,10 @@ struct Dependency {
 
 impl Dependency {
     fn new(name: impl Into<String>, written: impl Into<String>) -> Dependency {
-        Dependency { name: name.into(), written: written.into() }
+        Dependency {
+            name: name.into(),
+            written: written.into(),
+        }
     }
 }
 
@@ -50,7 +53,9 @@ pub fn judge(
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
     for change in changes {
-        let (Some(after), Some(format)) = (change.after, format(&change.path)) else { continue };
+        let (Some(after), Some(format)) = (change.after, format(&change.path)) else {
+            continue;
+        };
         if change.before == Some(after) || after.kind == Kind::Submodule {
             continue;
         }
@@ -94,12 +99,7 @@ fn new_dependency(path: &[u8], dependency: &Dependency, text: &[u8]) -> Finding 
 
 /// Names that the base declared: in this manifest, or for a new one in those that go away. A base
 /// version that cannot be read declares nothing that could be known.
-fn known(
-    base: &dyn Tree,
-    change: &Change,
-    format: Format,
-    changes: &[Change],
-) -> Result<BTreeSet<String>, Unreadable> {
+fn known(base: &dyn Tree, change: &Change, format: Format, changes: &[Change]) -> Result<BTreeSet<String>, Unreadable> {
     let sides: Vec<Side> = match change.before {
         Some(before) => vec![before],
         None => changes
@@ -110,7 +110,12 @@ fn known(
     };
     let mut names = BTreeSet::new();
     for side in sides.iter().filter(|side| is_regular(side)) {
-        names.extend(read(base, side, format)?.unwrap_or_default().into_iter().map(|dependency| dependency.name));
+        names.extend(
+            read(base, side, format)?
+                .unwrap_or_default()
+                .into_iter()
+                .map(|dependency| dependency.name),
+        );
     }
     Ok(names)
 }
@@ -161,10 +166,16 @@ fn line_of(text: &[u8], written: &str) -> Option<u32> {
         return None;
     }
     let name = written.as_bytes();
-    let part = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b'@'));
+    let part =
+        |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b'@'));
     let mut anywhere = None;
     for (number, line) in (1u32..).zip(text.split(|&byte| byte == b'\n')) {
-        for at in line.windows(name.len()).enumerate().filter(|(_, window)| *window == name).map(|(at, _)| at) {
+        for at in line
+            .windows(name.len())
+            .enumerate()
+            .filter(|(_, window)| *window == name)
+            .map(|(at, _)| at)
+        {
             anywhere = anywhere.or(Some(number));
             let before = at.checked_sub(1).and_then(|before| line.get(before));
             if !part(before) && !part(line.get(at + name.len()).filter(|byte| **byte != b'@')) {

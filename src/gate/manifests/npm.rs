@@ -4,15 +4,19 @@ use serde_json::{Map, Value};
 
 use super::Dependency;
 
-const SECTIONS: &[&str] = &["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+const SECTIONS: &[&str] = &[
+    "dependencies",
+    "devDependencies",
+    "optionalDependencies",
+    "peerDependencies",
+];
 const BUNDLES: &[&str] = &["bundledDependencies", "bundleDependencies"];
 
 /// The names of all sections. An alias (`"cache": "npm:redis@4"`) declares both names: the one
 /// that code imports and the one that is installed.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| {
-        format!("not valid JSON (line {}, column {})", error.line(), error.column())
-    })?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| format!("not valid JSON (line {}, column {})", error.line(), error.column()))?;
     let Value::Object(root) = value else {
         return Err("not a JSON object".into());
     };
@@ -26,11 +30,19 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     }
     for bundle in BUNDLES {
         if let Some(Value::Array(names)) = root.get(*bundle) {
-            found.extend(names.iter().filter_map(Value::as_str).map(|name| Dependency::new(name, name)));
+            found.extend(
+                names
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(|name| Dependency::new(name, name)),
+            );
         }
     }
     let pnpm = root.get("pnpm").and_then(|pnpm| pnpm.get("overrides"));
-    for table in [root.get("overrides"), root.get("resolutions"), pnpm].into_iter().flatten() {
+    for table in [root.get("overrides"), root.get("resolutions"), pnpm]
+        .into_iter()
+        .flatten()
+    {
         nested(table, &mut found);
     }
     Ok(found)

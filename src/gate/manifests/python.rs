@@ -9,18 +9,30 @@ pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
     let document: DocumentMut = text.parse().map_err(|error| toml_trouble(&error))?;
     let root = document.as_item();
     let mut found = Vec::new();
-    for list in ["project.dependencies", "build-system.requires", "tool.uv.dev-dependencies"] {
+    for list in [
+        "project.dependencies",
+        "build-system.requires",
+        "tool.uv.dev-dependencies",
+    ] {
         strings(at(root, list), &mut found);
     }
     for list in ["tool.uv.constraint-dependencies", "tool.uv.override-dependencies"] {
         strings(at(root, list), &mut found);
     }
-    for lists in ["project.optional-dependencies", "dependency-groups", "tool.pdm.dev-dependencies"] {
+    for lists in [
+        "project.optional-dependencies",
+        "dependency-groups",
+        "tool.pdm.dev-dependencies",
+    ] {
         for (_, list) in entries(at(root, lists)) {
             strings(Some(list), &mut found);
         }
     }
-    for keys in ["tool.poetry.dependencies", "tool.poetry.dev-dependencies", "tool.uv.sources"] {
+    for keys in [
+        "tool.poetry.dependencies",
+        "tool.poetry.dev-dependencies",
+        "tool.uv.sources",
+    ] {
         names(at(root, keys), &mut found);
     }
     for (_, group) in entries(at(root, "tool.poetry.group")) {
@@ -34,7 +46,8 @@ pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
 }
 
 fn at<'a>(item: &'a Item, keys: &str) -> Option<&'a Item> {
-    keys.split('.').try_fold(item, |item, key| item.as_table_like()?.get(key))
+    keys.split('.')
+        .try_fold(item, |item, key| item.as_table_like()?.get(key))
 }
 
 fn entries(item: Option<&Item>) -> impl Iterator<Item = (&str, &Item)> {
@@ -49,7 +62,12 @@ fn strings(list: Option<&Item>, found: &mut Vec<Dependency>) {
 
 /// A table with names as keys. `python` there is the interpreter.
 fn names(table: Option<&Item>, found: &mut Vec<Dependency>) {
-    found.extend(entries(table).map(|(name, _)| name).filter(|name| *name != "python").map(requirement));
+    found.extend(
+        entries(table)
+            .map(|(name, _)| name)
+            .filter(|name| *name != "python")
+            .map(requirement),
+    );
 }
 
 /// The lines of a requirements file: names, URLs and paths, editable or not, and other files that
@@ -80,7 +98,9 @@ pub(super) fn requirements(text: &str) -> Vec<Dependency> {
 /// The value of `-r x`, `-rx`, `--requirement x`, `--requirement=x`.
 fn option<'a>(line: &'a str, short: &str, long: &str) -> Option<&'a str> {
     let rest = match line.strip_prefix(long) {
-        Some(rest) => rest.strip_prefix('=').or_else(|| rest.starts_with([' ', '\t']).then_some(rest))?,
+        Some(rest) => rest
+            .strip_prefix('=')
+            .or_else(|| rest.starts_with([' ', '\t']).then_some(rest))?,
         None => line.strip_prefix(short).filter(|_| !line.starts_with("--"))?,
     };
     Some(rest.trim())
@@ -89,10 +109,16 @@ fn option<'a>(line: &'a str, short: &str, long: &str) -> Option<&'a str> {
 /// `name[extra] >= 1; marker`, `name @ url`, a URL with `#egg=name`, or a URL or path as a whole.
 fn requirement(text: &str) -> Dependency {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     let named = name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && (rest.is_empty() || rest.trim_start().starts_with(['[', '<', '>', '=', '!', '~', ';', '@', '(', ',']) || rest.starts_with(' '));
+        && (rest.is_empty()
+            || rest
+                .trim_start()
+                .starts_with(['[', '<', '>', '=', '!', '~', ';', '@', '(', ','])
+            || rest.starts_with(' '));
     if named {
         return Dependency::new(normalised(name), name);
     }
@@ -108,5 +134,9 @@ fn requirement(text: &str) -> Dependency {
 /// PEP 503: case and runs of `-`, `_`, `.` do not count.
 fn normalised(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
-    lower.split(['-', '_', '.']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+    lower
+        .split(['-', '_', '.'])
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
 }

@@ -25,8 +25,12 @@ pub(super) fn judge(
     let mut own = None;
     for change in changes {
         // A symlink is judged by where it leads (content), not read as source.
-        let Some(after) = change.after.filter(is_regular) else { continue };
-        let Some(language) = imports::language(&change.path) else { continue };
+        let Some(after) = change.after.filter(is_regular) else {
+            continue;
+        };
+        let Some(language) = imports::language(&change.path) else {
+            continue;
+        };
         let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &change.path)).collect();
         if areas.is_empty() {
             continue;
@@ -59,7 +63,11 @@ pub(super) fn judge(
             // A base version that cannot be read has no known imports: all of them are new.
             known.extend(read(base, &before, language)?.unwrap_or_default().iter().map(spelling));
         }
-        let file = File { path: &change.path, language, own };
+        let file = File {
+            path: &change.path,
+            language,
+            own,
+        };
         for area in areas {
             verdict.findings.extend(file.findings(area, &found, &known));
         }
@@ -94,7 +102,11 @@ fn read(tree: &dyn Tree, side: &Side, language: Language) -> Result<Result<Vec<I
 
 /// What makes two imports the same one. A type that becomes a value is another import.
 fn spelling(import: &Import) -> (String, Vec<String>, bool) {
-    (import.raw.clone(), import.identity.clone(), import.kind == ImportKind::TypeOnly)
+    (
+        import.raw.clone(),
+        import.identity.clone(),
+        import.kind == ImportKind::TypeOnly,
+    )
 }
 
 struct File<'a> {
@@ -105,12 +117,7 @@ struct File<'a> {
 
 impl File<'_> {
     /// One finding an entry and line.
-    fn findings(
-        &self,
-        area: &Area,
-        found: &[Import],
-        known: &HashSet<(String, Vec<String>, bool)>,
-    ) -> Vec<Finding> {
+    fn findings(&self, area: &Area, found: &[Import], known: &HashSet<(String, Vec<String>, bool)>) -> Vec<Finding> {
         let mut findings = Vec::new();
         for rule in &area.forbidden_imports {
             let mut lines = HashSet::new();
@@ -134,7 +141,10 @@ impl File<'_> {
                 self.path,
                 &rule.key,
                 format!("imports {raw}, which {entry} forbids in {}", area.name),
-                format!("remove the import, or ask an owner of {POLICY_PATH} to allow {entry} in {}", area.name),
+                format!(
+                    "remove the import, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
+                    area.name
+                ),
             )
         }
     }
@@ -151,7 +161,11 @@ impl File<'_> {
             None => {
                 dotted
                     && resolve(self.path, &import.raw).into_iter().any(|identity| {
-                        let absolute = Import { raw: identity.join("."), identity, ..import.clone() };
+                        let absolute = Import {
+                            raw: identity.join("."),
+                            identity,
+                            ..import.clone()
+                        };
                         imports::matches(entry, self.language, &absolute)
                     })
             }
@@ -164,8 +178,10 @@ impl File<'_> {
 fn resolve(file: &[u8], raw: &str) -> Vec<Vec<String>> {
     let name = raw.trim_start_matches('.');
     let ups = (raw.len() - name.len()).saturating_sub(1);
-    let mut parts: Vec<String> =
-        file.split(|&byte| byte == b'/').map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+    let mut parts: Vec<String> = file
+        .split(|&byte| byte == b'/')
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect();
     parts.pop();
     if raw == name || ups > parts.len() {
         return Vec::new();
@@ -174,26 +190,43 @@ fn resolve(file: &[u8], raw: &str) -> Vec<Vec<String>> {
     let src = parts.iter().rposition(|part| part == "src");
     parts.extend(name.split('.').filter(|part| !part.is_empty()).map(str::to_string));
     let below = src.map(|at| parts[at + 1..].to_vec());
-    [Some(parts), below].into_iter().flatten().filter(|identity| !identity.is_empty()).collect()
+    [Some(parts), below]
+        .into_iter()
+        .flatten()
+        .filter(|identity| !identity.is_empty())
+        .collect()
 }
 
 /// First segments of Python imports that are the repository's own: modules and packages in the
 /// root and in `src/`, in both trees.
 fn own_packages(base: &dyn Tree, candidate: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     let after = packages(candidate)?;
-    Ok(packages(base)?.into_iter().filter(|name| after.contains(name)).collect())
+    Ok(packages(base)?
+        .into_iter()
+        .filter(|name| after.contains(name))
+        .collect())
 }
 
 fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     let mut names = HashSet::new();
     let root = tree.entries(&tree.root())?;
-    let src = root.iter().find(|entry| entry.name == b"src" && entry.kind == Kind::Tree).map(|entry| entry.id);
+    let src = root
+        .iter()
+        .find(|entry| entry.name == b"src" && entry.kind == Kind::Tree)
+        .map(|entry| entry.id);
     let below = src.map_or(Ok(Vec::new()), |id| tree.entries(&id))?;
     for entry in root.into_iter().chain(below) {
-        let Ok(name) = String::from_utf8(entry.name) else { continue };
+        let Ok(name) = String::from_utf8(entry.name) else {
+            continue;
+        };
         match entry.kind {
             // A folder of other things (say the settings of a redis server) is no package.
-            Kind::Tree if tree.entries(&entry.id)?.iter().any(|inner| module_stem(&inner.name).is_some()) => {
+            Kind::Tree
+                if tree
+                    .entries(&entry.id)?
+                    .iter()
+                    .any(|inner| module_stem(&inner.name).is_some()) =>
+            {
                 names.insert(name);
             }
             Kind::File | Kind::Executable => names.extend(module_stem(name.as_bytes())),

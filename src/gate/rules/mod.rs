@@ -50,7 +50,9 @@ pub fn judge_commit(policy: &Policy, parent: &dyn Tree, commit: &dyn Tree) -> Re
 /// one of the parents had and was judged there (merging in main is no finding).
 pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> Result<Verdict, GateError> {
     let Some((first, others)) = parents.split_first() else {
-        return Err(GateError::Unreadable(Unreadable { what: "the parents of a commit: it has none".into() }));
+        return Err(GateError::Unreadable(Unreadable {
+            what: "the parents of a commit: it has none".into(),
+        }));
     };
     let mut changes = diff(*first, merge)?;
     for parent in others {
@@ -63,12 +65,7 @@ pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> 
 }
 
 /// What holds for every commit, whoever made it and whatever was asked.
-fn guard(
-    policy: &Policy,
-    bases: &[&dyn Tree],
-    candidate: &dyn Tree,
-    changes: &[Change],
-) -> Result<Verdict, GateError> {
+fn guard(policy: &Policy, bases: &[&dyn Tree], candidate: &dyn Tree, changes: &[Change]) -> Result<Verdict, GateError> {
     let mut verdict = Verdict {
         paths_checked: changes.len(),
         policies: vec![policy.id.to_string()],

@@ -23,9 +23,10 @@ pub(super) fn top_level(
         if is_folder(entry.kind) && !had(&entry.name, true) {
             new.push(entry.name);
         } else if entry.kind == Kind::Symlink && !had(&entry.name, false) {
-            verdict
-                .notices
-                .push(format!("{} is a new symlink in the root; it is not counted as a directory", shown(&entry.name)));
+            verdict.notices.push(format!(
+                "{} is a new symlink in the root; it is not counted as a directory",
+                shown(&entry.name)
+            ));
         }
     }
     if new.len() <= usize::try_from(policy.max_new_top_level_dirs).unwrap_or(usize::MAX) {
@@ -36,7 +37,11 @@ pub(super) fn top_level(
             Rule::NewTopLevelDirectory,
             name,
             "max_new_top_level_dirs",
-            format!("new top-level directory ({} new, {} allowed)", new.len(), policy.max_new_top_level_dirs),
+            format!(
+                "new top-level directory ({} new, {} allowed)",
+                new.len(),
+                policy.max_new_top_level_dirs
+            ),
             format!("put the files into an existing directory, or ask an owner of {POLICY_PATH}"),
         ));
     }
@@ -55,10 +60,20 @@ pub(super) fn anywhere(
         .allowed_files
         .iter()
         .filter(|rule| !rule.text.contains(['*', '?', '[', '{']))
-        .map(|rule| rule.text.split('/').filter(|p| !p.is_empty() && *p != ".").collect::<Vec<_>>().join("/"))
+        .map(|rule| {
+            rule.text
+                .split('/')
+                .filter(|p| !p.is_empty() && *p != ".")
+                .collect::<Vec<_>>()
+                .join("/")
+        })
         .collect();
     let is_asked = |folder: &[u8]| {
-        asked.iter().any(|file| file.as_bytes().strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/")))
+        asked.iter().any(|file| {
+            file.as_bytes()
+                .strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with(b"/"))
+        })
     };
     let mut known: HashMap<Vec<u8>, bool> = HashMap::new();
     let mut new: BTreeSet<Vec<u8>> = BTreeSet::new();

@@ -12,12 +12,18 @@ pub(super) fn protected_paths(policy: &Policy, changes: &[Change], verdict: &mut
             Some((rule, Match::Exact)) => (rule, format!("protected path {what}")),
             Some((rule, Match::Twin)) => (
                 rule,
-                format!("{what}: case or Unicode twin of a protected path ({})", shown(rule.text.as_bytes())),
+                format!(
+                    "{what}: case or Unicode twin of a protected path ({})",
+                    shown(rule.text.as_bytes())
+                ),
             ),
             None => match policy.must_not_touch.iter().find(|rule| stands_above(rule, change)) {
                 Some(rule) => (
                     rule,
-                    format!("{what} where a folder of the protected path {} belongs", shown(rule.text.as_bytes())),
+                    format!(
+                        "{what} where a folder of the protected path {} belongs",
+                        shown(rule.text.as_bytes())
+                    ),
                 ),
                 None => continue,
             },
@@ -39,9 +45,10 @@ pub(super) fn forbidden_directories(policy: &Policy, changes: &[Change], verdict
         for change in changes {
             let what = what_happened(change);
             let (rule, message) = match matched(&area.forbidden_dirs, &change.path) {
-                Some((rule, Match::Exact)) => {
-                    (rule, format!("{what} inside the forbidden directory {}", shown(rule.text.as_bytes())))
-                }
+                Some((rule, Match::Exact)) => (
+                    rule,
+                    format!("{what} inside the forbidden directory {}", shown(rule.text.as_bytes())),
+                ),
                 Some((rule, Match::Twin)) => (
                     rule,
                     format!(
@@ -50,7 +57,11 @@ pub(super) fn forbidden_directories(policy: &Policy, changes: &[Change], verdict
                     ),
                 ),
                 // A plain file above the folder leaves no such folder; a link can bring one in.
-                None => match area.forbidden_dirs.iter().find(|rule| is_link(change) && stands_above(rule, change)) {
+                None => match area
+                    .forbidden_dirs
+                    .iter()
+                    .find(|rule| is_link(change) && stands_above(rule, change))
+                {
                     Some(rule) => (
                         rule,
                         format!("{what} above the forbidden directory {}", shown(rule.text.as_bytes())),
@@ -63,7 +74,10 @@ pub(super) fn forbidden_directories(policy: &Policy, changes: &[Change], verdict
                 &change.path,
                 &rule.key,
                 message,
-                format!("move the change out of {}, or ask an owner of {POLICY_PATH}", shown(rule.text.as_bytes())),
+                format!(
+                    "move the change out of {}, or ask an owner of {POLICY_PATH}",
+                    shown(rule.text.as_bytes())
+                ),
             ));
         }
     }
@@ -83,7 +97,9 @@ fn matched<'a>(rules: &'a [PathRule], path: &[u8]) -> Option<(&'a PathRule, Matc
 }
 
 fn is_link(change: &Change) -> bool {
-    change.after.is_some_and(|side| matches!(side.kind, Kind::Symlink | Kind::Submodule))
+    change
+        .after
+        .is_some_and(|side| matches!(side.kind, Kind::Symlink | Kind::Submodule))
 }
 
 /// Whether the change puts a file or link where a folder on the way to the rule's paths belongs.
@@ -93,10 +109,21 @@ fn stands_above(rule: &PathRule, change: &Change) -> bool {
     if change.before.is_some_and(|before| before.kind == after.kind) && !is_link(change) {
         return false;
     }
-    let parts: Vec<&str> = rule.text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    let literal = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
+    let parts: Vec<&str> = rule
+        .text
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    let literal = parts
+        .iter()
+        .take_while(|part| !part.contains(['*', '?', '[', '{']))
+        .count();
     // The last part of a plain entry is the path itself, which the rule matches by itself.
-    let above = if literal == parts.len() { literal.saturating_sub(1) } else { literal };
+    let above = if literal == parts.len() {
+        literal.saturating_sub(1)
+    } else {
+        literal
+    };
     let depth = change.path.split(|&byte| byte == b'/').count();
     depth <= above && fold(&change.path) == fold(parts[..depth].join("/").as_bytes())
 }

@@ -13,7 +13,11 @@ pub(super) fn of_task(
     changes: &[Change],
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
-    let areas = task.areas.iter().map(|name| area(policy, name)).collect::<Result<Vec<_>, _>>()?;
+    let areas = task
+        .areas
+        .iter()
+        .map(|name| area(policy, name))
+        .collect::<Result<Vec<_>, _>>()?;
     for change in changes {
         if !task.allowed_files.is_empty() && !task.allowed_files.iter().any(|rule| rule.allows(&change.path)) {
             verdict.findings.push(finding(
@@ -21,7 +25,10 @@ pub(super) fn of_task(
                 &change.path,
                 "task: Allowed files",
                 "not among the task's allowed files".into(),
-                format!("undo the change of {}, or name the path in the task", shown(&change.path)),
+                format!(
+                    "undo the change of {}, or name the path in the task",
+                    shown(&change.path)
+                ),
             ));
         }
         if !areas.is_empty() && !areas.iter().any(|area| owns(area, &change.path)) {
@@ -30,7 +37,10 @@ pub(super) fn of_task(
                 &change.path,
                 "task: Areas",
                 format!("outside the task's areas ({})", task.areas.join(", ")),
-                format!("undo the change of {}, or name its area in the task", shown(&change.path)),
+                format!(
+                    "undo the change of {}, or name its area in the task",
+                    shown(&change.path)
+                ),
             ));
         }
     }
@@ -39,8 +49,10 @@ pub(super) fn of_task(
 
 /// Paths that no area owns: a finding with `unmapped: deny`, else a count.
 pub(super) fn unmapped(policy: &Policy, changes: &[Change], verdict: &mut Verdict) {
-    let strays: Vec<&Change> =
-        changes.iter().filter(|change| !policy.areas.iter().any(|area| owns(area, &change.path))).collect();
+    let strays: Vec<&Change> = changes
+        .iter()
+        .filter(|change| !policy.areas.iter().any(|area| owns(area, &change.path)))
+        .collect();
     if policy.unmapped == Stance::Deny {
         verdict.findings.extend(strays.iter().map(|change| {
             finding(
@@ -86,7 +98,14 @@ fn area<'a>(policy: &'a Policy, name: &str) -> Result<&'a Area, GateError> {
                 Some((_, known)) => format!("did you mean {}?", shown(known.as_bytes())),
                 None => {
                     let names: Vec<&str> = policy.areas.iter().map(|area| area.name.as_str()).collect();
-                    format!("the policy has: {}", if names.is_empty() { "no areas".into() } else { names.join(", ") })
+                    format!(
+                        "the policy has: {}",
+                        if names.is_empty() {
+                            "no areas".into()
+                        } else {
+                            names.join(", ")
+                        }
+                    )
                 }
             };
             Err(GateError::Task(format!(
