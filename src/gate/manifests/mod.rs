@@ -8,14 +8,20 @@ mod golang;
 mod npm;
 mod python;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::rules::{finding, is_regular, shown};
 use super::tree::Side;
 use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 
 /// Manifests above this many bytes are not read.
-const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
+pub(super) const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Aliases that a package.json declares, from the imported name to the installed one.
+pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, String> {
+    npm::aliases(package_json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(package_json))
+}
 
 /// A family of manifests whose names can be compared with one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +135,7 @@ fn read(tree: &dyn Tree, side: &Side, format: Format) -> Result<Result<Vec<Depen
         return Ok(Err(format!("{size} bytes, more than the {MAX_MANIFEST} that are read")));
     }
     let bytes = tree.blob(&side.id)?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Ok(Err("it is not UTF-8".into()));
     };

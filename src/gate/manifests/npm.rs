@@ -1,5 +1,7 @@
 //! package.json.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::Dependency;
@@ -53,6 +55,15 @@ fn flat(table: &Map<String, Value>, found: &mut Vec<Dependency>) {
         found.push(Dependency::new(name, name));
         found.extend(spec.as_str().and_then(alias));
     }
+}
+
+/// Aliases of all sections, from the imported name to the installed one. A manifest that does not
+/// parse has none: no package manager takes it either.
+pub(super) fn aliases(text: &[u8]) -> HashMap<String, String> {
+    let root: Value = serde_json::from_slice(text).unwrap_or_default();
+    let tables = SECTIONS.iter().filter_map(|section| root.get(*section)?.as_object());
+    let target = |(name, spec): (&String, &Value)| Some((name.clone(), alias(spec.as_str()?)?.name));
+    tables.flatten().filter_map(target).collect()
 }
 
 /// `npm:redis@4` installs redis, whatever key it stands under.

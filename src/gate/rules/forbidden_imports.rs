@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use super::aliases::{self, Aliases};
 use super::{finding, is_regular, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, ImportRule, Stance};
@@ -23,6 +24,7 @@ pub(super) fn judge(
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
     let mut own = None;
+    let mut aliases = Aliases::of(candidate);
     for change in changes {
         // A symlink is judged by where it leads (content), not read as source.
         let Some(after) = change.after.filter(is_regular) else {
@@ -67,6 +69,10 @@ pub(super) fn judge(
             path: &change.path,
             language,
             own,
+            aliases: match language {
+                Language::JavaScript => aliases.around(&change.path)?,
+                Language::Python => Vec::new(),
+            },
         };
         for area in areas {
             verdict.findings.extend(file.findings(area, &found, &known));
@@ -113,6 +119,7 @@ struct File<'a> {
     path: &'a [u8],
     language: Language,
     own: &'a HashSet<String>,
+    aliases: Vec<aliases::Names>,
 }
 
 impl File<'_> {
@@ -151,7 +158,9 @@ impl File<'_> {
 
     fn forbids(&self, entry: &str, import: &Import) -> bool {
         if self.language != Language::Python {
-            return imports::matches(entry, self.language, import);
+            return imports::matches(entry, self.language, import)
+                || aliases::resolved(import, &self.aliases)
+                    .is_some_and(|import| imports::matches(entry, self.language, &import));
         }
         // A bare entry names a package from outside; one with dots may name the repository's own
         // modules, which are also reached by relative imports.

@@ -3,6 +3,7 @@
 //! Invariant: every rule looks at the same list of changed paths, and none of them stops at its
 //! first finding, so a verdict names everything that is wrong at once.
 
+mod aliases;
 mod forbidden_imports;
 mod new_folders;
 mod protected;
