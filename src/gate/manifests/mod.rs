@@ -7,6 +7,8 @@ mod cargo;
 mod golang;
 mod npm;
 mod python;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -56,24 +56,11 @@ pub(super) fn anywhere(
     changes: &[Change],
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
-    let asked: Vec<String> = task
-        .allowed_files
-        .iter()
-        .filter(|rule| !rule.text.contains(['*', '?', '[', '{']))
-        .map(|rule| {
-            rule.text
-                .split('/')
-                .filter(|p| !p.is_empty() && *p != ".")
-                .collect::<Vec<_>>()
-                .join("/")
-        })
-        .collect();
+    let asked: Vec<&[u8]> = task.allowed_files.iter().filter_map(|rule| rule.literal()).collect();
     let is_asked = |folder: &[u8]| {
-        asked.iter().any(|file| {
-            file.as_bytes()
-                .strip_prefix(folder)
-                .is_some_and(|rest| rest.starts_with(b"/"))
-        })
+        asked
+            .iter()
+            .any(|file| file.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/")))
     };
     let mut known: HashMap<Vec<u8>, bool> = HashMap::new();
     let mut new: BTreeSet<Vec<u8>> = BTreeSet::new();

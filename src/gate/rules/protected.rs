@@ -109,21 +109,23 @@ fn stands_above(rule: &PathRule, change: &Change) -> bool {
     if change.before.is_some_and(|before| before.kind == after.kind) && !is_link(change) {
         return false;
     }
-    let parts: Vec<&str> = rule
-        .text
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
-    let literal = parts
-        .iter()
-        .take_while(|part| !part.contains(['*', '?', '[', '{']))
-        .count();
-    // The last part of a plain entry is the path itself, which the rule matches by itself.
-    let above = if literal == parts.len() {
-        literal.saturating_sub(1)
-    } else {
-        literal
-    };
     let depth = change.path.split(|&byte| byte == b'/').count();
-    depth <= above && fold(&change.path) == fold(parts[..depth].join("/").as_bytes())
+    let parts: Vec<&[u8]> = match rule.literal() {
+        // The last part of a plain entry is the path itself, which the rule matches by itself.
+        Some(path) => {
+            let mut parts: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+            parts.pop();
+            parts
+        }
+        None => rule
+            .text
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "."))
+            .take_while(|part| !part.contains(['*', '?', '[', '{']))
+            .map(str::as_bytes)
+            .collect(),
+    };
+    parts
+        .get(..depth)
+        .is_some_and(|above| fold(&above.join(&b'/')) == fold(&change.path))
 }
