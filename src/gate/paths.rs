@@ -123,6 +123,18 @@ impl PathRule {
         })
     }
 
+    /// The path as it is, without any syntax in it, and everything below it.
+    pub fn exactly(path: &[u8], key: String) -> PathRule {
+        PathRule {
+            text: String::from_utf8_lossy(path).into_owned(),
+            key,
+            compiled: Compiled::Plain {
+                folded: fold(path),
+                path: path.to_vec(),
+            },
+        }
+    }
+
     /// Whether this path is matched byte for byte (allow-lists use this).
     pub fn allows(&self, path: &[u8]) -> bool {
         match &self.compiled {

@@ -1,9 +1,25 @@
 //! The policy `architecture/invariants.yml`, strict: what is not understood is an error.
+//!
+//! Invariants: a [`Policy`] is only made from a tree, so an edited file cannot judge its own
+//! change; a key whose rule this version does not enforce is refused, never ignored; a policy
+//! that could not refuse anything is no policy.
+
+mod ci;
+mod parse;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 use super::paths::PathRule;
-use super::{Oid, Tree, Unreadable};
+use super::tree::lookup;
+use super::yaml;
+use super::{Kind, Oid, POLICY_PATH, SETTINGS_PATH, Tree, Unreadable};
+
+/// Where accepted old findings will be kept; protected from the first version on.
+pub const BASELINE_PATH: &str = "architecture/invariants.baseline.json";
+/// The key of protected paths that no policy needs to list.
+pub const BUILT_IN: &str = "must_not_touch (built in)";
 
 /// Why the policy cannot be used (exit 2).
 #[derive(Debug)]
@@ -18,11 +34,25 @@ pub enum PolicyError {
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+        match self {
+            PolicyError::Missing => write!(
+                f,
+                "no {POLICY_PATH} in the base\nhint: write one with `agentgate init`, then `git add {POLICY_PATH}` and \
+                 `git commit`"
+            ),
+            PolicyError::Invalid(text) => f.write_str(text),
+            PolicyError::Unreadable(error) => error.fmt(f),
+        }
     }
 }
 
 impl std::error::Error for PolicyError {}
+
+impl From<Unreadable> for PolicyError {
+    fn from(error: Unreadable) -> Self {
+        PolicyError::Unreadable(error)
+    }
+}
 
 /// One entry of `forbidden_imports`, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +77,7 @@ pub struct Area {
     pub forbidden_dirs: Vec<PathRule>,
 }
 
-/// `unmapped`, `existing`: whether the lenient default holds.
+/// `unmapped`, `existing`, `autoexec`: whether the lenient default holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
     /// The default.
@@ -71,11 +101,55 @@ pub struct Policy {
     pub unmapped: Stance,
     /// An import that the same file already had at the base.
     pub existing: Stance,
+    /// Files that tools run by themselves. `Allow` is the policy's `warn`; `deny` is refused by
+    /// this version, so nothing else occurs yet.
+    pub autoexec: Stance,
 }
 
 impl Policy {
-    /// The policy of this tree.
+    /// The policy of this tree, with the built-in protected paths: the policy itself, its
+    /// baseline, the settings, and CI files of this tree that mention agentgate.
     pub fn of(tree: &dyn Tree) -> Result<Policy, PolicyError> {
-        todo!()
+        let entry = lookup(tree, POLICY_PATH.as_bytes())?.ok_or(PolicyError::Missing)?;
+        let what = match entry.kind {
+            Kind::File | Kind::Executable => None,
+            Kind::Symlink => Some("a symlink"),
+            Kind::Submodule => Some("a submodule link"),
+            Kind::Tree => Some("a folder"),
+        };
+        if let Some(what) = what {
+            return Err(PolicyError::Invalid(format!(
+                "{POLICY_PATH}: {what} in the base\nhint: commit it as a regular file"
+            )));
+        }
+        let size = tree.blob_size(&entry.id)?;
+        if size > yaml::MAX_BYTES as u64 {
+            return Err(PolicyError::Invalid(format!(
+                "{POLICY_PATH}: {size} bytes, more than the limit of {}",
+                yaml::MAX_BYTES
+            )));
+        }
+        let mut policy = parse::parse(&tree.blob(&entry.id)?, entry.id).map_err(PolicyError::Invalid)?;
+        let built_in = [POLICY_PATH, BASELINE_PATH, SETTINGS_PATH].map(|path| path.as_bytes().to_vec());
+        for path in built_in.into_iter().chain(ci::mentions(tree)?) {
+            policy
+                .must_not_touch
+                .push(PathRule::exactly(&path, BUILT_IN.to_owned()));
+        }
+        Ok(policy)
+    }
+
+    /// Whether these bytes would be a usable policy. It gives no policy: judging always goes
+    /// through [`Policy::of`].
+    pub fn validate(bytes: &[u8]) -> Result<(), PolicyError> {
+        let Some(nowhere) = Oid::from_bytes(&[]) else {
+            return Err(PolicyError::Invalid(format!("{POLICY_PATH}: cannot be validated here")));
+        };
+        parse::parse(bytes, nowhere).map(drop).map_err(PolicyError::Invalid)
+    }
+
+    /// The area with this name.
+    pub fn area(&self, name: &str) -> Option<&Area> {
+        self.areas.iter().find(|area| area.name == name)
     }
 }

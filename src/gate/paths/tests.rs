@@ -232,3 +232,12 @@ fn folding_twice_changes_nothing() {
         assert_eq!(fold(&once), once, "{text}");
     }
 }
+
+#[test]
+fn an_exact_path_has_no_syntax() {
+    let rule = PathRule::exactly(b".github/workflows/[a]*\xff.yml", "k".to_owned());
+    assert_eq!(rule.denies(b".github/workflows/[a]*\xff.yml"), Some(Match::Exact));
+    assert_eq!(rule.denies(b".GitHub/workflows/[a]*\xff.yml"), Some(Match::Twin));
+    assert_eq!(rule.denies(b".github/workflows/aa\xff.yml"), None);
+    assert!(!rule.is_glob());
+}
