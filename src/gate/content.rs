@@ -40,14 +40,7 @@ pub fn judge(
             Kind::Submodule => verdict.findings.push(hidden(
                 path,
                 "built-in: submodule links",
-                format!(
-                    "submodule link {}",
-                    if change.before == Some(after) {
-                        "kept"
-                    } else {
-                        "added or moved"
-                    }
-                ),
+                "submodule link added or moved".into(),
                 "a link brings in code that is not in the change; let a person move it",
             )),
             Kind::Symlink => {
@@ -171,16 +164,19 @@ fn is_absolute(target: &[u8]) -> bool {
     }
 }
 
+/// Entries of one folder by their folded name.
+type Listing = Rc<HashMap<Vec<u8>, Vec<Entry>>>;
+
 /// Finds paths of the candidate that a case-folding or normalising file system takes for one.
 struct Twins<'a> {
     bases: &'a [&'a dyn Tree],
     candidate: &'a dyn Tree,
-    /// Entries of a candidate's folder by their folded name; every folder is listed once.
-    folders: HashMap<Oid, Rc<HashMap<Vec<u8>, Vec<Entry>>>>,
+    /// Every folder of the candidate is listed once.
+    folders: HashMap<Oid, Listing>,
 }
 
 impl Twins<'_> {
-    /// The outermost component of `path` that has a twin which the base did not have beside it.
+    /// The outermost component of `path` that is new and has a twin.
     fn of(&mut self, path: &[u8]) -> Result<Option<Finding>, Unreadable> {
         // Where the base has twin folders, what lies in them is compared across them.
         let mut places: Vec<(Vec<u8>, Oid)> = vec![(Vec::new(), self.candidate.root())];
@@ -201,22 +197,23 @@ impl Twins<'_> {
                     }
                 }
             }
-            for twin in twins {
-                if !self.in_one_base(&here, &twin)? {
-                    return Ok(Some(hidden(
-                        &here,
-                        "built-in: twins",
-                        format!("differs from {} only by case or Unicode form", shown(&twin)),
-                        "many file systems hold only one of the two; rename or delete one",
-                    )));
-                }
+            // Of two twins the new one is at fault; both, when both are new.
+            if let Some(twin) = twins.first()
+                && !self.in_a_base(&here)?
+            {
+                return Ok(Some(hidden(
+                    &here,
+                    "built-in: twins",
+                    format!("differs from {} only by case or Unicode form", shown(twin)),
+                    "many file systems hold only one of the two; rename or delete one",
+                )));
             }
             places = below;
         }
         Ok(None)
     }
 
-    fn listing(&mut self, folder: &Oid) -> Result<Rc<HashMap<Vec<u8>, Vec<Entry>>>, Unreadable> {
+    fn listing(&mut self, folder: &Oid) -> Result<Listing, Unreadable> {
         if let Some(known) = self.folders.get(folder) {
             return Ok(known.clone());
         }
@@ -229,9 +226,9 @@ impl Twins<'_> {
         Ok(names)
     }
 
-    fn in_one_base(&self, one: &[u8], other: &[u8]) -> Result<bool, Unreadable> {
+    fn in_a_base(&self, path: &[u8]) -> Result<bool, Unreadable> {
         for base in self.bases {
-            if lookup(*base, one)?.is_some() && lookup(*base, other)?.is_some() {
+            if lookup(*base, path)?.is_some() {
                 return Ok(true);
             }
         }
