@@ -1,0 +1,109 @@
+//! From a specifier to the segments that an entry of `forbidden_imports` is compared with.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// The external identity of a JavaScript specifier; empty for what is local (`./x`, `/x`, `#x`,
+/// `~/x`, `@/x`). A path into `node_modules` names the package there. Of a URL of a known package
+/// server the package is the identity, of any other URL host and path.
+pub fn javascript(specifier: &str) -> Vec<String> {
+    // A bundler's loaders stand before the module: `style!css!redis`.
+    let specifier = specifier.rsplit('!').next().unwrap_or(specifier);
+    let specifier = &specifier[..specifier.find('?').unwrap_or(specifier.len())];
+    if let Some(rest) = strip_scheme(specifier, &["node:"]) {
+        return package(rest);
+    }
+    if let Some(rest) = strip_scheme(specifier, &["npm:", "jsr:"]) {
+        return package(rest.trim_start_matches('/'));
+    }
+    if let Some(rest) = strip_scheme(specifier, &["https://", "http://"]) {
+        return url(rest);
+    }
+    if let Some(at) = specifier.rfind("node_modules/") {
+        return package(&specifier[at + "node_modules/".len()..]);
+    }
+    let local = specifier.starts_with(['.', '/', '#', '\\'])
+        || specifier.starts_with("~/")
+        || specifier.starts_with("@/")
+        || matches!(specifier, "~" | "@")
+        || strip_scheme(specifier, &["file:", "data:", "blob:"]).is_some();
+    if local { Vec::new() } else { package(specifier) }
+}
+
+/// The identity that the literal beginning of a specifier already decides: `redis/` of
+/// `"redis/" + x`. Empty where the rest may still change the package.
+pub fn javascript_prefix(prefix: &str) -> Vec<String> {
+    match prefix.rfind(['/', '@']) {
+        // `@` at the beginning of a segment is a scope, not a version.
+        Some(at) if at > 0 && !prefix[..at].ends_with(['/', ':']) => javascript(&prefix[..at]),
+        _ => Vec::new(),
+    }
+}
+
+fn strip_scheme<'a>(specifier: &'a str, schemes: &[&str]) -> Option<&'a str> {
+    schemes.iter().find_map(|scheme| match specifier.get(..scheme.len()) {
+        Some(head) if head.eq_ignore_ascii_case(scheme) => Some(&specifier[scheme.len()..]),
+        _ => None,
+    })
+}
+
+/// Segments of `name@version/path`, with `..` followed: `x/../redis` loads redis.
+fn package(path: &str) -> Vec<String> {
+    let mut segments: Vec<String> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            _ => segments.push(segment.to_owned()),
+        }
+    }
+    let named = usize::from(segments.first().is_some_and(|first| first.starts_with('@')));
+    if let Some(name) = segments.get_mut(named)
+        && let Some((at, _)) = name.char_indices().skip(1).find(|(_, c)| *c == '@')
+    {
+        name.truncate(at);
+    }
+    segments
+}
+
+fn url(rest: &str) -> Vec<String> {
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let path = &path[..path.find('#').unwrap_or(path.len())];
+    let after = |heads: &[&str]| heads.iter().find_map(|head| path.strip_prefix(head)).map(package);
+    let known = match host.to_ascii_lowercase().as_str() {
+        "esm.sh" => {
+            // `/v135/redis`, `/stable/redis`, `/*redis` (no bundling of dependencies), `/jsr/@a/b`.
+            let is_build = |s: &str| {
+                s == "stable" || s == "jsr" || s.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+            };
+            let path = match path.split_once('/') {
+                Some((first, rest)) if is_build(first) => rest,
+                _ => path,
+            };
+            Some(package(path.trim_start_matches('*')))
+        }
+        "unpkg.com" | "esm.run" | "jsr.io" | "esm.unpkg.com" => Some(package(path)),
+        "cdn.skypack.dev" => Some(after(&["pin/", "-/"]).unwrap_or_else(|| package(path))),
+        "cdn.jsdelivr.net" => after(&["npm/"]),
+        "ga.jspm.io" | "jspm.dev" => Some(after(&["npm:"]).unwrap_or_else(|| package(path))),
+        "deno.land" => Some(after(&["x/"]).unwrap_or_else(|| package(path))),
+        _ => None,
+    };
+    known.unwrap_or_else(|| package(&format!("{host}/{path}")))
+}
+
+/// The segments of a dotted Python path; empty for a relative one. Names are compared in NFKC, as
+/// Python itself does.
+pub fn python(dotted: &str) -> Vec<String> {
+    if dotted.starts_with('.') {
+        return Vec::new();
+    }
+    let folded: String = if dotted.is_ascii() { dotted.to_owned() } else { dotted.nfkc().collect() };
+    folded.split('.').filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
+}
+
+/// As [`javascript_prefix`]: the whole segments of `"redis.client" + x`.
+pub fn python_prefix(prefix: &str) -> Vec<String> {
+    prefix.rfind('.').map(|dot| python(&prefix[..dot])).unwrap_or_default()
+}

@@ -1,0 +1,386 @@
+//! Imports of a JavaScript or TypeScript file.
+//!
+//! `import` is a reserved word, so wherever it stands outside comments and strings and is no
+//! property name it imports; no notion of where a statement begins is needed, and a missing
+//! semicolon hides nothing.
+
+use std::collections::HashSet;
+
+use super::arguments::{Argument, Reader};
+use super::mask_js::{Elements, mask};
+use super::source::{Fault, Found};
+use super::token::{Cursor, Kind, Token};
+use super::{ImportKind, Language, identity};
+
+/// Objects whose `require` is the function itself.
+const REQUIRE_OWNERS: [&[u8]; 8] =
+    [b"module", b"globalThis", b"global", b"window", b"self", b"mainModule", b"main", b"meta"];
+const MOCK_OWNERS: [&[u8]; 4] = [b"jest", b"vi", b"vitest", b"mock"];
+const MOCKS: [&[u8]; 17] = [
+    b"mock",
+    b"doMock",
+    b"unmock",
+    b"doUnmock",
+    b"dontMock",
+    b"deepUnmock",
+    b"setMock",
+    b"requireActual",
+    b"requireMock",
+    b"importActual",
+    b"importMock",
+    b"createMockFromModule",
+    b"genMockFromModule",
+    b"unstable_mockModule",
+    b"unstable_unmockModule",
+    b"mockModule",
+    b"module",
+];
+
+/// Every import, in no particular order and perhaps twice.
+///
+/// `<T>(don't)` is an element in .tsx and .js and code in .ts. Both readings are tried when there
+/// are elements; a wrong one nearly always breaks off in a string or regular expression. When both
+/// work, the imports of both count, so that neither reading can hide one.
+pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+    let found = |mask: &[u8]| Scanner::new(source, mask).run();
+    match mask(source, Elements::Jsx) {
+        Ok(masked) if !masked.has_elements => Ok(found(&masked.mask)),
+        Ok(masked) => {
+            let mut all = found(&masked.mask);
+            if let Ok(plain) = mask(source, Elements::None) {
+                all.extend(found(&plain.mask));
+            }
+            Ok(all)
+        }
+        Err(fault) => mask(source, Elements::None).map(|plain| found(&plain.mask)).map_err(|_| fault),
+    }
+}
+
+struct Scanner<'a> {
+    reader: Reader<'a>,
+    cursor: Cursor<'a>,
+    /// The tokens before the current one, the last first.
+    before: [Token; 3],
+    found: Vec<Found>,
+    /// Names that `x = createRequire(...)` and `x = require` gave to `require`.
+    aliases: HashSet<&'a [u8]>,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(source: &'a [u8], mask: &'a [u8]) -> Self {
+        Scanner {
+            reader: Reader { source },
+            cursor: Cursor::new(mask, Language::JavaScript),
+            before: [Token::NONE; 3],
+            found: Vec::new(),
+            aliases: HashSet::new(),
+        }
+    }
+
+    fn run(mut self) -> Vec<Found> {
+        loop {
+            let token = self.cursor.next();
+            match token.kind {
+                Kind::End => return self.found,
+                Kind::Word => self.word(token),
+                _ => {}
+            }
+            self.before = [token, self.before[0], self.before[1]];
+        }
+    }
+
+    fn is_before(&self, back: usize, words: &[&[u8]]) -> bool {
+        let token = self.before[back];
+        token.kind == Kind::Word && words.contains(&self.cursor.bytes(token))
+    }
+
+    fn word(&mut self, token: Token) {
+        let is_property = self.before[0].is(b'.');
+        let bytes = self.cursor.bytes(token);
+        let decoded = if bytes.contains(&b'\\') { self.reader.name(bytes) } else { None };
+        let name = decoded.as_deref().map_or(bytes, str::as_bytes);
+        match name {
+            b"import" if !is_property => self.import(),
+            b"import" if self.is_before(1, &[b"System"]) => self.call(ImportKind::Dynamic),
+            b"export" if !is_property => self.clause(ImportKind::ReExport),
+            b"require" if !is_property || self.is_before(1, &REQUIRE_OWNERS) => self.require(),
+            b"createRequire" => self.create_require(),
+            _ if is_property && MOCKS.contains(&name) && self.is_before(1, &MOCK_OWNERS) => self.mock(),
+            _ if !is_property && !self.aliases.is_empty() && self.aliases.contains(name) => self.require(),
+            _ => {}
+        }
+    }
+
+    /// After `import`.
+    fn import(&mut self) {
+        let mut ahead = self.cursor.clone();
+        let next = ahead.next();
+        match next.kind {
+            Kind::Text => self.push_literal(next, ImportKind::Static),
+            Kind::Punct(b'(') => {
+                let kind = if self.is_type_position() { ImportKind::TypeOnly } else { ImportKind::Dynamic };
+                self.call(kind);
+            }
+            Kind::Punct(b'.') => {
+                let member = ahead.next();
+                if ahead.is_word(member, b"source") || ahead.is_word(member, b"defer") {
+                    self.call_at(ahead, ImportKind::Dynamic, true);
+                } else if ahead.is_word(member, b"meta") && ahead.next().is(b'.') {
+                    let member = ahead.next();
+                    if ahead.is_word(member, b"resolve") {
+                        self.call_at(ahead, ImportKind::Dynamic, false);
+                    }
+                }
+            }
+            _ => self.clause(ImportKind::Static),
+        }
+    }
+
+    /// Where `import("x")` can only be a type: after `as` and the like on the same line, and in
+    /// `type T = import("x").T`, `let x: typeof import("x")`.
+    fn is_type_position(&self) -> bool {
+        let mut back = 0;
+        if self.is_before(0, &[b"typeof"]) {
+            back = 1;
+        } else if self.is_before(0, &[b"as", b"satisfies", b"keyof"]) {
+            let end = self.before[0].end;
+            let between = self.reader.source[end..].iter().take_while(|b| **b != b'i');
+            return self.before[1].kind != Kind::End && !between.clone().any(|b| matches!(b, b'\n' | b'\r' | 0xE2));
+        }
+        let [operator, name] = [self.before[back], self.before[back + 1]];
+        let keyword: &[&[u8]] = match operator.kind {
+            Kind::Punct(b'=') => &[b"type"],
+            Kind::Punct(b':') => &[b"let", b"const", b"var"],
+            _ => return false,
+        };
+        // The keyword stands one further back than is remembered after `typeof`.
+        let Some(before_name) = self.before.get(back + 2) else { return false };
+        name.kind == Kind::Word && before_name.kind == Kind::Word && keyword.contains(&self.cursor.bytes(*before_name))
+    }
+
+    /// After `import` or `export`: `type a, * as b, { c as d } from "x"`, `a = require("x")`.
+    /// Stops at the first token that no such clause has, so that it reads nothing twice.
+    fn clause(&mut self, kind: ImportKind) {
+        let mut ahead = self.cursor.clone();
+        let mut words: [Option<Token>; 3] = [None; 3];
+        let mut count = 0;
+        let mut listed = false;
+        let mut kind = kind;
+        loop {
+            let token = ahead.next();
+            match token.kind {
+                Kind::Word if ahead.is_word(token, b"from") && ahead.peek().kind == Kind::Text => {
+                    let typed = |t: Option<Token>| t.is_some_and(|t| ahead.is_word(t, b"type") || ahead.is_word(t, b"typeof"));
+                    // `import type from "x"` and `import type, { a } from "x"` bind the name `type`.
+                    if typed(words[0]) && (count > 1 || listed) {
+                        kind = ImportKind::TypeOnly;
+                    }
+                    let specifier = ahead.next();
+                    self.cursor = ahead;
+                    self.push_literal(specifier, kind);
+                    return;
+                }
+                Kind::Word if count < words.len() && !ahead.is_word(token, b"import") => {
+                    words[count] = Some(token);
+                    count += 1;
+                }
+                Kind::Punct(b',') if count > 0 => words[0] = None,
+                Kind::Punct(b'*') => {
+                    listed = true;
+                    if ahead.is_word(ahead.peek(), b"as") {
+                        ahead.next();
+                        if !matches!(ahead.next().kind, Kind::Word | Kind::Text) {
+                            return;
+                        }
+                    }
+                }
+                Kind::Punct(b'{') => {
+                    listed = true;
+                    if !names(&mut ahead) {
+                        return;
+                    }
+                }
+                Kind::Punct(b'=') if kind == ImportKind::Static => {
+                    let callee = ahead.next();
+                    if ahead.is_word(callee, b"require") && ahead.next().is(b'(') {
+                        let specifier = ahead.next();
+                        if specifier.kind == Kind::Text {
+                            let typed = count > 1 && words[0].is_some_and(|t| ahead.is_word(t, b"type"));
+                            self.push_literal(specifier, if typed { ImportKind::TypeOnly } else { kind });
+                            self.cursor = ahead;
+                        }
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// After `require` or another name of it.
+    fn require(&mut self) {
+        let mut ahead = self.cursor.clone();
+        let next = ahead.peek();
+        if next.is(b'.') {
+            ahead.next();
+            let member = ahead.next();
+            if ahead.is_word(member, b"resolve") {
+                self.call_at(ahead, ImportKind::Require, false);
+            }
+            return;
+        }
+        if next.is(b')') && matches!(self.before[0].kind, Kind::Punct(b'(' | b',')) {
+            // `(require)("x")`, `(0, require)("x")`
+            ahead.next();
+            self.call_at(ahead, ImportKind::Require, false);
+            return;
+        }
+        if self.before[0].is(b'=') && self.before[1].kind == Kind::Word && !next.is(b'(') && !next.is(b'`') {
+            self.aliases.insert(self.cursor.bytes(self.before[1]));
+            return;
+        }
+        if !self.is_before(0, &[b"function"]) {
+            self.call(ImportKind::Require);
+        }
+    }
+
+    /// `createRequire(url)("x")`, and the name that `const x = createRequire(url)` gives.
+    fn create_require(&mut self) {
+        let mut ahead = self.cursor.clone();
+        if !ahead.peek().is(b'(') || !skip_parentheses(&mut ahead) {
+            return;
+        }
+        if ahead.peek().is(b'(') {
+            self.call_at(ahead, ImportKind::Require, true);
+            return;
+        }
+        // `module.createRequire(...)` has its owner between.
+        let back = if self.before[0].is(b'.') { 2 } else { 0 };
+        if self.before[back].is(b'=') {
+            let mut named = self.before.get(back + 1).copied().unwrap_or(Token::NONE);
+            if back == 2 {
+                // One further back than is remembered: read the name from the mask.
+                named = self.cursor.word_before(self.before[2].start);
+            }
+            if named.kind == Kind::Word && self.cursor.bytes(named) != b"require" {
+                self.aliases.insert(self.cursor.bytes(named));
+            }
+        }
+    }
+
+    fn mock(&mut self) {
+        self.call_at(self.cursor.clone(), ImportKind::Mock, false);
+    }
+
+    fn call(&mut self, kind: ImportKind) {
+        self.call_at(self.cursor.clone(), kind, true);
+    }
+
+    /// Reads the argument of a call whose `(` comes next at `ahead`.
+    fn call_at(&mut self, mut ahead: Cursor<'a>, kind: ImportKind, say_opaque: bool) {
+        if ahead.peek().is(b'?') {
+            // `require?.("x")`
+            ahead.next();
+            if !ahead.next().is(b'.') {
+                return;
+            }
+        }
+        if ahead.peek().is(b'<') && !skip_angles(&mut ahead) {
+            return;
+        }
+        if !ahead.next().is(b'(') {
+            return;
+        }
+        let is_class = self.is_before(0, &[b"extends"]);
+        match self.reader.argument(ahead, is_class) {
+            Argument::Literal { text, at } => self.push(text, kind, at),
+            Argument::Prefix { text, at } => {
+                let identity = identity::javascript_prefix(&text);
+                if !identity.is_empty() {
+                    self.found.push(Found { raw: text, identity, kind, at });
+                }
+                if say_opaque {
+                    self.opaque(at);
+                }
+            }
+            Argument::Other { at } if say_opaque => self.opaque(at),
+            Argument::Other { .. } | Argument::None => {}
+        }
+    }
+
+    fn push_literal(&mut self, token: Token, kind: ImportKind) {
+        match self.reader.text(token) {
+            Some(text) => self.push(text, kind, token.start),
+            None => self.opaque(token.start),
+        }
+    }
+
+    fn push(&mut self, raw: String, kind: ImportKind, at: usize) {
+        if raw.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("data:")) {
+            // The module is in the text itself, with imports of its own.
+            return self.opaque(at);
+        }
+        let identity = identity::javascript(&raw);
+        self.found.push(Found { raw, identity, kind, at });
+    }
+
+    fn opaque(&mut self, at: usize) {
+        self.found.push(Found { raw: String::new(), identity: Vec::new(), kind: ImportKind::Opaque, at });
+    }
+}
+
+/// Reads `a, b as c, type d as e, "f" as g }`; false if it is no list of names.
+fn names(ahead: &mut Cursor) -> bool {
+    let mut run = 0;
+    loop {
+        let token = ahead.next();
+        match token.kind {
+            Kind::Punct(b'}') => return true,
+            Kind::Punct(b',') => run = 0,
+            // `type a as b` is the longest; a limit keeps reading ahead short.
+            Kind::Word | Kind::Text if run < 4 => run += 1,
+            _ => return false,
+        }
+    }
+}
+
+/// From `(` past its `)`, if that is near.
+fn skip_parentheses(ahead: &mut Cursor) -> bool {
+    let mut depth = 0usize;
+    for _ in 0..64 {
+        match ahead.next().kind {
+            Kind::Punct(b'(') => depth += 1,
+            Kind::Punct(b')') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return true;
+                }
+            }
+            Kind::End => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// From `<` past its `>`, if that is near: the type arguments of a call.
+fn skip_angles(ahead: &mut Cursor) -> bool {
+    let mut depth = 0usize;
+    let mut arrow = false;
+    for _ in 0..256 {
+        let token = ahead.next();
+        match token.kind {
+            Kind::Punct(b'<') => depth += 1,
+            Kind::Punct(b'>') if !arrow => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return true;
+                }
+            }
+            Kind::Punct(b';') | Kind::End => return false,
+            _ => {}
+        }
+        arrow = token.is(b'=');
+    }
+    false
+}

@@ -1,0 +1,465 @@
+//! The mask of a JavaScript or TypeScript file: comments become spaces; the bodies of strings,
+//! templates and regular expressions and everything of JSX but its `{expressions}` become
+//! [`HIDDEN`]; line breaks stay, Unicode blanks become plain ones.
+//!
+//! Whether `/` divides or begins a regular expression, and whether `<` compares or begins an
+//! element, follows from the token before it. Where a `/` stays unsure and it matters, the file is
+//! refused rather than guessed at.
+
+use std::collections::HashMap;
+
+use super::Language;
+use super::source::{Fault, byte_order_mark};
+use super::token::{HIDDEN, is_word_byte, newline_length, unicode_blank, word_end};
+
+/// Whether `<` may begin an element. The ending of the file does not decide it here: a caller
+/// reads both ways and takes what each finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// .tsx, .jsx, .js
+    Jsx,
+    /// .ts: `<T>x` is a type assertion.
+    None,
+}
+
+/// A masked file.
+#[derive(Debug)]
+pub struct Masked {
+    /// As long as the source.
+    pub mask: Vec<u8>,
+    /// Whether an element was seen.
+    pub has_elements: bool,
+}
+
+/// What a `/` after the token before would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slash {
+    Regex,
+    Division,
+    Unsure,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Frame {
+    /// `(`, with what a `/` after its `)` is, and whether it is the head of a `for`.
+    Paren { after: Slash, is_for: bool },
+    /// `[`
+    Square,
+    /// `{`, with what a `/` after its `}` is.
+    Brace { after: Slash },
+    /// `${` of a template.
+    Hole { start: usize },
+    /// `{` in JSX.
+    Expression { start: usize },
+    /// Inside `<name ...`.
+    Tag { start: usize, name: (usize, usize) },
+    /// Between `<name>` and `</name>`.
+    Children { start: usize, name: (usize, usize) },
+}
+
+pub(super) struct Lexer<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) out: Vec<u8>,
+    pub(super) at: usize,
+    pub(super) frames: Vec<Frame>,
+    /// What a `/` would be here.
+    pub(super) slash: Slash,
+    /// Last byte of the token before; 0 at the beginning, `*` for a spread, `a` for an element.
+    pub(super) last: u8,
+    /// The word before, where the token before is one that is no property name.
+    word: Option<(usize, usize)>,
+    /// Whether a line break came after the token before.
+    pub(super) broke_line: bool,
+    /// Depths at which the body of a function or class expression is still to come.
+    expressions: Vec<usize>,
+    elements: Elements,
+    pub(super) has_elements: bool,
+    /// Where `</name` occurs last, by name.
+    pub(super) closers: Option<HashMap<&'a [u8], usize>>,
+    /// Bytes that looking ahead may still read, so that it stays linear.
+    pub(super) budget: usize,
+}
+
+/// Masks the file. The result has the length of the source.
+pub fn mask(source: &[u8], elements: Elements) -> Result<Masked, Fault> {
+    let mut lexer = Lexer {
+        source,
+        out: source.to_vec(),
+        at: byte_order_mark(source),
+        frames: Vec::new(),
+        slash: Slash::Regex,
+        last: 0,
+        word: None,
+        broke_line: false,
+        expressions: Vec::new(),
+        elements,
+        has_elements: false,
+        closers: None,
+        budget: source.len().saturating_mul(4).saturating_add(4096),
+    };
+    lexer.out[..lexer.at].fill(b' ');
+    if source[lexer.at..].starts_with(b"#!") {
+        lexer.line_comment();
+    }
+    while lexer.at < source.len() {
+        match lexer.frames.last() {
+            Some(&Frame::Tag { start, name }) => lexer.tag(start, name)?,
+            Some(&Frame::Children { start, name }) => lexer.children(start, name)?,
+            _ => lexer.code()?,
+        }
+    }
+    let open = lexer.frames.iter().find_map(|frame| match frame {
+        Frame::Hole { start } => Some((*start, "has a template that never ends")),
+        Frame::Tag { start, .. } | Frame::Children { start, .. } | Frame::Expression { start } => {
+            Some((*start, "has a JSX element that never ends"))
+        }
+        _ => None,
+    });
+    match open {
+        Some((at, why)) => Err(Fault { why, at }),
+        None => Ok(Masked { mask: lexer.out, has_elements: lexer.has_elements }),
+    }
+}
+
+impl Lexer<'_> {
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.source[self.at..]
+    }
+
+    fn code(&mut self) -> Result<(), Fault> {
+        let byte = self.source[self.at];
+        match byte {
+            b' ' | b'\t' | 0x0B | 0x0C => self.at += 1,
+            b'\n' | b'\r' => {
+                self.broke_line = true;
+                self.at += 1;
+            }
+            HIDDEN => {
+                self.out[self.at] = b' ';
+                self.at += 1;
+            }
+            b'"' | b'\'' => self.string(byte)?,
+            b'`' => {
+                self.at += 1;
+                self.template(self.at - 1)?;
+            }
+            b'/' => self.slash()?,
+            b'<' if self.elements == Elements::Jsx && self.slash != Slash::Division && self.is_element() => {
+                self.open_element()?;
+            }
+            b'(' | b'[' | b'{' => self.open(byte),
+            b')' | b']' => self.close(byte),
+            b'}' => self.close_brace()?,
+            0x80.. if self.blank() => {}
+            _ if is_word_byte(byte) || byte == b'\\' => self.word(),
+            _ => self.operator(byte),
+        }
+        Ok(())
+    }
+
+    /// Turns a Unicode blank into plain ones; false if there is none.
+    fn blank(&mut self) -> bool {
+        let length = unicode_blank(self.rest(), Language::JavaScript);
+        self.broke_line |= matches!(self.rest(), [0xE2, 0x80, 0xA8 | 0xA9, ..]);
+        self.out[self.at..self.at + length].fill(b' ');
+        self.at += length;
+        length > 0
+    }
+
+    /// Notes a token that ended at the current position.
+    pub(super) fn token(&mut self, last: u8, slash: Slash) {
+        self.last = last;
+        self.slash = slash;
+        self.word = None;
+        self.broke_line = false;
+    }
+
+    fn is_word(&self, words: &[&[u8]]) -> bool {
+        self.word.is_some_and(|(start, end)| words.contains(&&self.source[start..end]))
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        let is_property = self.last == b'.';
+        self.at = word_end(self.source, start, Language::JavaScript);
+        if self.source[start].is_ascii_digit() {
+            // `1.` and `1.5` are one number, and the dot no property access.
+            while self.rest().first().is_some_and(|b| *b == b'.' || b.is_ascii_alphanumeric()) {
+                self.at += 1;
+            }
+        }
+        let word = &self.source[start..self.at];
+        let slash = match word {
+            _ if is_property => Slash::Division,
+            b"return" | b"typeof" | b"case" | b"do" | b"else" | b"in" | b"instanceof" | b"new" | b"delete"
+            | b"void" | b"throw" | b"extends" | b"default" => Slash::Regex,
+            b"yield" | b"await" => Slash::Unsure,
+            b"of" if matches!(self.frames.last(), Some(Frame::Paren { is_for: true, .. }))
+                && (self.word.is_some() || matches!(self.last, b']' | b'}')) =>
+            {
+                Slash::Regex
+            }
+            _ => Slash::Division,
+        };
+        if matches!(word, b"function" | b"class") && !is_property && !self.begins_statement() {
+            self.expressions.push(self.frames.len());
+        }
+        // `for await (` is the head of a `for` as well.
+        let stays_for = word == b"await" && self.is_word(&[b"for"]);
+        let noted = if stays_for { self.word } else { Some((start, self.at)) };
+        self.token(b'a', slash);
+        self.word = if is_property { None } else { noted };
+    }
+
+    fn begins_statement(&self) -> bool {
+        match self.last {
+            0 | b';' => true,
+            b'}' | b')' => self.slash == Slash::Regex,
+            b'{' => matches!(self.frames.last(), Some(Frame::Brace { after: Slash::Regex })),
+            b'a' => {
+                self.broke_line
+                    || self.is_word(&[b"else", b"do", b"export", b"default", b"async", b"declare", b"abstract"])
+            }
+            _ => false,
+        }
+    }
+
+    fn operator(&mut self, byte: u8) {
+        let after = self.source.get(self.at + 1).copied();
+        self.at += 1;
+        match (byte, after) {
+            (b'+' | b'-', Some(next)) if next == byte => {
+                // `a++ / 2`; nothing sensible increments a regular expression.
+                self.at += 1;
+                self.token(b'+', Slash::Division);
+            }
+            (b'.', Some(b'.')) if self.rest().starts_with(b"..") => {
+                self.at += 2;
+                self.token(b'*', Slash::Regex);
+            }
+            // TypeScript's `a! / b`.
+            (b'!', next) if self.slash == Slash::Division && !self.broke_line && next != Some(b'=') => {}
+            _ => self.token(byte, Slash::Regex),
+        }
+    }
+
+    fn open(&mut self, byte: u8) {
+        let frame = match byte {
+            b'(' => {
+                let after = if self.is_word(&[b"if", b"while", b"for", b"with"]) { Slash::Regex } else { Slash::Division };
+                Frame::Paren { after, is_for: self.is_word(&[b"for"]) }
+            }
+            b'[' => Frame::Square,
+            _ => Frame::Brace { after: self.after_brace() },
+        };
+        self.frames.push(frame);
+        self.at += 1;
+        self.token(byte, Slash::Regex);
+    }
+
+    /// What follows the `}` of a `{` here: after a block a statement begins, after an object
+    /// literal an operator.
+    fn after_brace(&mut self) -> Slash {
+        let depth = self.frames.len();
+        while self.expressions.last().is_some_and(|d| *d > depth) {
+            self.expressions.pop();
+        }
+        if self.expressions.last() == Some(&depth) {
+            self.expressions.pop();
+            return Slash::Unsure;
+        }
+        match self.last {
+            b'a' if self.is_word(&[
+                b"return", b"typeof", b"case", b"in", b"of", b"instanceof", b"new", b"delete", b"void", b"throw",
+                b"yield", b"await", b"default", b"extends",
+            ]) =>
+            {
+                Slash::Division
+            }
+            b':' if matches!(self.frames.last(), None | Some(Frame::Brace { after: Slash::Regex })) => Slash::Unsure,
+            0 | b';' | b')' | b'>' | b']' | b'"' | b'{' | b'}' | b'a' => Slash::Regex,
+            _ => Slash::Division,
+        }
+    }
+
+    fn close(&mut self, byte: u8) {
+        let mut slash = Slash::Division;
+        match (self.frames.last(), byte) {
+            (Some(&Frame::Paren { after, .. }), b')') => {
+                slash = after;
+                self.frames.pop();
+            }
+            (Some(Frame::Square), b']') => {
+                self.frames.pop();
+            }
+            _ => {}
+        }
+        self.at += 1;
+        self.token(byte, slash);
+    }
+
+    fn close_brace(&mut self) -> Result<(), Fault> {
+        self.at += 1;
+        while let Some(Frame::Paren { .. } | Frame::Square) = self.frames.last() {
+            self.frames.pop();
+        }
+        match self.frames.last() {
+            Some(&Frame::Hole { start }) => {
+                self.frames.pop();
+                self.template(start)
+            }
+            Some(Frame::Expression { .. }) => {
+                self.frames.pop();
+                Ok(())
+            }
+            Some(&Frame::Brace { after }) => {
+                self.frames.pop();
+                self.token(b'}', after);
+                Ok(())
+            }
+            _ => {
+                self.token(b'}', Slash::Regex);
+                Ok(())
+            }
+        }
+    }
+
+    /// Hides bytes up to `end`, but not line breaks.
+    pub(super) fn hide(&mut self, end: usize) {
+        for at in self.at..end {
+            if !matches!(self.source[at], b'\n' | b'\r') {
+                self.out[at] = HIDDEN;
+            }
+        }
+        self.at = end;
+    }
+
+    fn string(&mut self, quote: u8) -> Result<(), Fault> {
+        let start = self.at;
+        let mut at = start + 1;
+        loop {
+            match self.source.get(at) {
+                None => return Err(Fault { why: "has a string that never ends", at: start }),
+                Some(b'\\') => at += 1 + newline_length(&self.source[at + 1..]).max(1),
+                Some(b'\n' | b'\r') => {
+                    return Err(Fault { why: "has a string that its line does not end", at: start });
+                }
+                Some(byte) if *byte == quote => break,
+                Some(_) => at += 1,
+            }
+        }
+        self.at = start + 1;
+        self.hide(at);
+        self.at = at + 1;
+        self.token(b'"', Slash::Division);
+        Ok(())
+    }
+
+    /// The text of a template up to its end or its next `${`.
+    fn template(&mut self, start: usize) -> Result<(), Fault> {
+        let mut at = self.at;
+        loop {
+            match self.source.get(at) {
+                None => return Err(Fault { why: "has a template that never ends", at: start }),
+                Some(b'\\') => at = (at + 2).min(self.source.len()),
+                Some(b'`') => {
+                    self.hide(at);
+                    self.at = at + 1;
+                    self.token(b'"', Slash::Division);
+                    return Ok(());
+                }
+                Some(b'$') if self.source.get(at + 1) == Some(&b'{') => {
+                    self.hide(at);
+                    self.at = at + 2;
+                    self.frames.push(Frame::Hole { start });
+                    self.token(b'(', Slash::Regex);
+                    return Ok(());
+                }
+                Some(_) => at += 1,
+            }
+        }
+    }
+
+    pub(super) fn line_comment(&mut self) {
+        while let Some(&byte) = self.source.get(self.at) {
+            // U+2028 and U+2029 end a line as well: code may follow them.
+            if matches!(byte, b'\n' | b'\r') || (byte == 0xE2 && matches!(self.rest(), [_, 0x80, 0xA8 | 0xA9, ..])) {
+                return;
+            }
+            self.out[self.at] = b' ';
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn block_comment(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        let Some(length) = self.source[start + 2..].windows(2).position(|w| w == b"*/") else {
+            return Err(Fault { why: "has a comment that never ends", at: start });
+        };
+        self.at = start + 2 + length + 2;
+        for at in start..self.at {
+            match self.source[at] {
+                b'\n' | b'\r' => self.broke_line = true,
+                _ => self.out[at] = b' ',
+            }
+        }
+        Ok(())
+    }
+
+    fn slash(&mut self) -> Result<(), Fault> {
+        match (self.source.get(self.at + 1), self.slash) {
+            (Some(b'/'), _) => self.line_comment(),
+            (Some(b'*'), _) => self.block_comment()?,
+            (_, Slash::Division) => self.operator(b'/'),
+            (_, slash) => match self.regex_end()? {
+                None if slash == Slash::Unsure => self.operator(b'/'),
+                None => return Err(Fault { why: "has a regular expression that its line does not end", at: self.at }),
+                Some(end) => {
+                    if slash == Slash::Unsure && could_hide(&self.source[self.at + 1..end]) {
+                        return Err(Fault { why: "has a slash that may divide or begin an expression", at: self.at });
+                    }
+                    self.at += 1;
+                    self.hide(end);
+                    self.at = word_end(self.source, end, Language::JavaScript);
+                    while self.rest().first().is_some_and(|b| b.is_ascii_alphanumeric()) {
+                        self.at += 1;
+                    }
+                    self.token(b'"', Slash::Division);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Offset of the `/` that ends a regular expression which begins here.
+    fn regex_end(&mut self) -> Result<Option<usize>, Fault> {
+        let mut in_class = false;
+        let mut at = self.at + 1;
+        while let Some(&byte) = self.source.get(at) {
+            match byte {
+                b'\n' | b'\r' => return Ok(None),
+                0xE2 if matches!(self.source[at..], [_, 0x80, 0xA8 | 0xA9, ..]) => return Ok(None),
+                b'\\' if newline_length(&self.source[at + 1..]) > 0 => return Ok(None),
+                b'\\' => at += 1,
+                b'[' => in_class = true,
+                b']' => in_class = false,
+                b'/' if !in_class => return Ok(Some(at)),
+                _ => {}
+            }
+            at += 1;
+            // Many an unsure slash on one line could each read the line to its end.
+            self.budget = self.budget.saturating_sub(1);
+            if self.budget == 0 {
+                return Err(Fault { why: "has too many slashes that may divide or begin an expression", at: self.at });
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether it makes a difference for imports if these bytes are code or a regular expression.
+fn could_hide(body: &[u8]) -> bool {
+    body.iter().any(|b| matches!(b, b'"' | b'\'' | b'`'))
+        || body.windows(6).any(|w| w == b"import")
+        || body.windows(7).any(|w| w == b"require")
+}

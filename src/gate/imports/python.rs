@@ -1,0 +1,367 @@
+//! Imports of a Python file.
+//!
+//! `import` is a keyword, so wherever it stands outside comments and strings it is a statement;
+//! no notion of blocks is needed to find it after `;`, `if x:` or `else:`.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::arguments::Argument;
+use super::source::{Fault, Found};
+use super::token::{Cursor, HIDDEN, Kind, Token};
+use super::{ImportKind, Language, escapes, identity, mask_py};
+
+/// Calls that import the module that their first argument names.
+const IMPORTERS: [&str; 3] = ["__import__", "import_module", "importorskip"];
+
+/// Every import, in no particular order.
+pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+    encoding(source)?;
+    let mask = mask_py::mask(source)?;
+    let cursor = Cursor::new(&mask, Language::Python);
+    let mut scanner =
+        Scanner { source, mask: &mask, cursor, found: Vec::new(), aliases: Vec::new(), type_block: None };
+    scanner.run();
+    Ok(scanner.found)
+}
+
+/// Refuses a declared encoding in which ASCII bytes may mean something else: in UTF-7 or
+/// `unicode_escape` a comment can hold a line break and code.
+fn encoding(source: &[u8]) -> Result<(), Fault> {
+    const PLAIN: [&[u8]; 9] =
+        [b"utf-8", b"utf8", b"ascii", b"us-ascii", b"latin", b"iso-8859-", b"iso8859", b"cp125", b"koi8"];
+    let mut at = 0;
+    for line in source.split(|b| matches!(b, b'\n' | b'\r')).filter(|line| !line.is_empty()).take(2) {
+        let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii_start();
+        if text.first() == Some(&b'#')
+            && let Some(found) = text.windows(7).position(|w| w == b"coding:" || w == b"coding=")
+        {
+            let name: Vec<u8> = text[found + 7..].trim_ascii_start().to_ascii_lowercase();
+            let name: Vec<u8> = name.iter().map(|b| if *b == b'_' { b'-' } else { *b }).collect();
+            let named = name.first().is_some_and(|b| b.is_ascii_alphanumeric());
+            if named && !PLAIN.iter().any(|plain| name.starts_with(plain)) {
+                return Err(Fault { why: "declares an encoding other than UTF-8", at });
+            }
+        }
+        at += line.len() + 1;
+    }
+    Ok(())
+}
+
+struct Scanner<'a> {
+    source: &'a [u8],
+    mask: &'a [u8],
+    cursor: Cursor<'a>,
+    found: Vec<Found>,
+    /// Names that `from importlib import import_module as x` gave to an importer.
+    aliases: Vec<String>,
+    /// The indentation of the `if TYPE_CHECKING:` that the scanner is below of.
+    type_block: Option<usize>,
+}
+
+impl<'a> Scanner<'a> {
+    fn run(&mut self) {
+        let mut before = Token::NONE;
+        let mut depth = 0usize;
+        let mut line_begins = true;
+        loop {
+            let token = self.cursor.next();
+            match token.kind {
+                Kind::End => break,
+                Kind::Newline => {
+                    line_begins = depth == 0;
+                    before = token;
+                    continue;
+                }
+                Kind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                Kind::Word => self.word(token, before, line_begins),
+                _ => {}
+            }
+            line_begins = false;
+            before = token;
+        }
+    }
+
+    fn word(&mut self, token: Token, before: Token, line_begins: bool) {
+        if line_begins {
+            let indent = self.indent(token.start);
+            if self.type_block.is_some_and(|block| indent <= block) {
+                self.type_block = None;
+            }
+            if self.cursor.is_word(token, b"if") && self.type_block.is_none() && self.is_type_checking() {
+                self.type_block = Some(indent);
+            }
+        }
+        match self.cursor.bytes(token) {
+            b"import" => self.import(),
+            // After a dot it is no statement, and looking ahead from each `.from` of a chain would
+            // take quadratic time.
+            b"from" if !before.is(b'.') => self.from(),
+            b"def" | b"class" => {}
+            name if self.is_importer(name) && !self.cursor.is_word(before, b"def") => self.call(),
+            _ => {}
+        }
+    }
+
+    fn indent(&self, at: usize) -> usize {
+        self.mask[..at].iter().rev().take_while(|b| matches!(b, b' ' | b'\t' | 0x0C)).count()
+    }
+
+    /// Whether `TYPE_CHECKING:` or `name.TYPE_CHECKING:` follows.
+    fn is_type_checking(&self) -> bool {
+        let mut ahead = self.cursor.clone();
+        let mut token = ahead.next();
+        if token.kind == Kind::Word && ahead.peek().is(b'.') {
+            ahead.next();
+            token = ahead.next();
+        }
+        ahead.is_word(token, b"TYPE_CHECKING") && ahead.next().is(b':')
+    }
+
+    fn name(&self, token: Token) -> Cow<'a, str> {
+        match String::from_utf8_lossy(self.cursor.bytes(token)) {
+            name if name.is_ascii() => name,
+            name => Cow::Owned(name.nfkc().collect()),
+        }
+    }
+
+    fn is_importer(&self, name: &[u8]) -> bool {
+        if name.is_ascii() && self.aliases.is_empty() {
+            return IMPORTERS.iter().any(|known| known.as_bytes() == name);
+        }
+        let name: String = String::from_utf8_lossy(name).nfkc().collect();
+        IMPORTERS.contains(&name.as_str()) || self.aliases.contains(&name)
+    }
+
+    fn static_kind(&self) -> ImportKind {
+        if self.type_block.is_some() { ImportKind::TypeOnly } else { ImportKind::Static }
+    }
+
+    /// After `import`: `a, b.c as d`.
+    fn import(&mut self) {
+        loop {
+            let mut ahead = self.cursor.clone();
+            let Some((raw, at, ahead)) = self.dotted(&mut ahead) else { return };
+            self.cursor = ahead;
+            self.push(raw, self.static_kind(), at);
+            if self.cursor.is_word(self.cursor.peek(), b"as") {
+                self.cursor.next();
+                self.cursor.next();
+            }
+            if !self.cursor.peek().is(b',') {
+                return;
+            }
+            self.cursor.next();
+        }
+    }
+
+    /// `name.name`, with the cursor after it.
+    fn dotted(&self, ahead: &mut Cursor<'a>) -> Option<(String, usize, Cursor<'a>)> {
+        let first = ahead.next();
+        if first.kind != Kind::Word {
+            return None;
+        }
+        let mut raw = self.name(first).into_owned();
+        while ahead.peek().is(b'.') {
+            ahead.next();
+            if ahead.peek().kind == Kind::Word {
+                raw.push('.');
+                raw.push_str(&self.name(ahead.next()));
+            }
+        }
+        Some((raw, first.start, ahead.clone()))
+    }
+
+    /// After `from`: dots, a dotted name, `import`, names. Anything else (`yield from`, `raise x
+    /// from y`) is left alone.
+    fn from(&mut self) {
+        let mut ahead = self.cursor.clone();
+        let mut module = String::new();
+        let at = ahead.peek().start;
+        while ahead.peek().is(b'.') {
+            ahead.next();
+            module.push('.');
+        }
+        if !ahead.is_word(ahead.peek(), b"import")
+            && let Some((name, _, after)) = self.dotted(&mut ahead)
+        {
+            module.push_str(&name);
+            ahead = after;
+        }
+        let keyword = ahead.next();
+        if module.is_empty() || !ahead.is_word(keyword, b"import") {
+            return;
+        }
+        self.cursor = ahead;
+        let parenthesised = self.cursor.peek().is(b'(');
+        let mut names = 0;
+        loop {
+            let ahead = self.cursor.clone();
+            let token = self.cursor.next();
+            match token.kind {
+                Kind::Newline if parenthesised => {}
+                Kind::Punct(b'(' | b',') => {}
+                Kind::Word => {
+                    let name = self.name(token).into_owned();
+                    let dot = if module.ends_with('.') { "" } else { "." };
+                    self.push(format!("{module}{dot}{name}"), self.static_kind(), at);
+                    names += 1;
+                    self.alias(&name);
+                }
+                Kind::Punct(b')') => break,
+                Kind::Punct(b'*') => break,
+                _ => {
+                    // The end of the statement is the main loop's to see.
+                    self.cursor = ahead;
+                    break;
+                }
+            }
+        }
+        if names == 0 {
+            self.push(module, self.static_kind(), at);
+        }
+    }
+
+    /// Skips `as x`, and remembers x as an importer if `name` is one.
+    fn alias(&mut self, name: &str) {
+        let mut ahead = self.cursor.clone();
+        let mut keyword = ahead.next();
+        while keyword.kind == Kind::Newline {
+            keyword = ahead.next();
+        }
+        if !ahead.is_word(keyword, b"as") {
+            return;
+        }
+        let mut alias = ahead.next();
+        while alias.kind == Kind::Newline {
+            alias = ahead.next();
+        }
+        if alias.kind == Kind::Word {
+            if IMPORTERS.contains(&name) {
+                let alias = self.name(alias).into_owned();
+                self.aliases.push(alias);
+            }
+            self.cursor = ahead;
+        }
+    }
+
+    fn push(&mut self, raw: String, kind: ImportKind, at: usize) {
+        let identity = identity::python(&raw);
+        self.found.push(Found { raw, identity, kind, at });
+    }
+
+    /// After the name of an importer.
+    fn call(&mut self) {
+        let mut ahead = self.cursor.clone();
+        if !ahead.next().is(b'(') {
+            return;
+        }
+        match self.argument(&mut ahead) {
+            Argument::Literal { text, at } => {
+                let text = match self.package(&mut ahead) {
+                    Some(package) if text.starts_with('.') => resolved(&text, &package),
+                    _ => text,
+                };
+                self.push(text, ImportKind::Dynamic, at);
+            }
+            Argument::Prefix { text, at } => {
+                let identity = identity::python_prefix(&text);
+                if !identity.is_empty() {
+                    self.found.push(Found { raw: text, identity, kind: ImportKind::Dynamic, at });
+                }
+                self.opaque(at);
+            }
+            Argument::Other { at } => self.opaque(at),
+            Argument::None => {}
+        }
+    }
+
+    fn opaque(&mut self, at: usize) {
+        self.found.push(Found { raw: String::new(), identity: Vec::new(), kind: ImportKind::Opaque, at });
+    }
+
+    /// Reads the first argument, leaving the cursor at the `,` or `)` after it.
+    fn argument(&self, ahead: &mut Cursor<'a>) -> Argument {
+        let mut text: Option<(String, usize)> = None;
+        let mut depth = 0usize;
+        loop {
+            let here = ahead.clone();
+            let token = ahead.next();
+            match token.kind {
+                Kind::Newline => {}
+                Kind::Punct(b'(') if text.is_none() => depth += 1,
+                Kind::Punct(b')') if depth > 0 => depth -= 1,
+                Kind::Punct(b'+') if text.is_some() => {}
+                Kind::Punct(b',' | b')') => {
+                    *ahead = here;
+                    return text.map_or(Argument::None, |(text, at)| Argument::Literal { text, at });
+                }
+                Kind::Text => {
+                    let Some(piece) = self.decoded(token, false) else { return Argument::Other { at: token.start } };
+                    text.get_or_insert((String::new(), token.start)).0.push_str(&piece);
+                }
+                Kind::Word if ahead.peek().is(b'=') && text.is_none() && ahead.is_word(token, b"name") => {
+                    ahead.next();
+                }
+                Kind::Word if ahead.peek().kind == Kind::Text && ahead.peek().start == token.end => {
+                    let raw = self.cursor.bytes(token).iter().any(|b| matches!(b, b'r' | b'R'));
+                    let literal = ahead.next();
+                    let Some(piece) = self.decoded(literal, raw) else { return Argument::Other { at: token.start } };
+                    text.get_or_insert((String::new(), token.start)).0.push_str(&piece);
+                }
+                Kind::Word if self.mask.get(token.end) == Some(&HIDDEN) => {
+                    // An f-string with fields: its text up to the first of them.
+                    let (mut piece, at) = text.unwrap_or((String::new(), token.start));
+                    let body = &self.source[token.end..];
+                    let quotes = body.iter().take(3).take_while(|b| **b == body[0]).count();
+                    let quotes = if quotes == 3 { 3 } else { 1 };
+                    let mask = &self.mask[token.end..];
+                    let hole = mask.iter().position(|b| *b == b'{').unwrap_or(quotes).max(quotes);
+                    piece.push_str(&String::from_utf8_lossy(&body[quotes..hole]));
+                    return Argument::Prefix { text: piece, at };
+                }
+                _ => {
+                    return match text {
+                        Some((text, at)) => Argument::Prefix { text, at },
+                        None => Argument::Other { at: token.start },
+                    };
+                }
+            }
+        }
+    }
+
+    fn decoded(&self, token: Token, raw: bool) -> Option<String> {
+        let body = &self.source[token.start..token.end];
+        let fence = if body.len() >= 6 && body[1] == body[0] && body[2] == body[0] { 3 } else { 1 };
+        escapes::python(&body[fence..body.len() - fence], raw)
+    }
+
+    /// The literal package of `import_module(".x", "package")`.
+    fn package(&self, ahead: &mut Cursor<'a>) -> Option<String> {
+        if !ahead.next().is(b',') {
+            return None;
+        }
+        if ahead.is_word(ahead.peek(), b"package") {
+            ahead.next();
+            ahead.next();
+        }
+        match self.argument(ahead) {
+            Argument::Literal { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// `..x` in `a.b` is `a.x`.
+fn resolved(relative: &str, package: &str) -> String {
+    let name = relative.trim_start_matches('.');
+    let dots = relative.len() - name.len();
+    let mut parents: Vec<&str> = package.split('.').collect();
+    parents.truncate(parents.len().saturating_sub(dots - 1));
+    if !name.is_empty() {
+        parents.push(name);
+    }
+    parents.join(".")
+}

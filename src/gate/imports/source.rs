@@ -1,0 +1,74 @@
+//! Offsets to lines and columns, and the files that are refused before a lexer sees them.
+
+use super::{Import, ImportKind, Opaque};
+
+/// Where and why lexing had to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Lower case, one line.
+    pub why: &'static str,
+    /// Byte offset at which the trouble begins.
+    pub at: usize,
+}
+
+impl Fault {
+    /// The fault with its line.
+    pub fn located(self, source: &[u8]) -> Opaque {
+        let before = &source[..self.at.min(source.len())];
+        Opaque { why: self.why.to_owned(), line: Some(count_newlines(before) + 1) }
+    }
+}
+
+/// An import whose place is still a byte offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// See [`Import::raw`].
+    pub raw: String,
+    /// See [`Import::identity`].
+    pub identity: Vec<String>,
+    /// See [`Import::kind`].
+    pub kind: ImportKind,
+    /// Byte offset of the specifier.
+    pub at: usize,
+}
+
+/// Refuses what no lexer here can read: UTF-16 and binary files have NUL bytes, and bytes that are
+/// not UTF-8 mean something else in another encoding.
+pub fn inspectable(source: &[u8]) -> Result<(), Opaque> {
+    if let Some(at) = source.iter().position(|b| *b == 0) {
+        return Err(Fault { why: "has a NUL byte", at }.located(source));
+    }
+    match std::str::from_utf8(source) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Fault { why: "is not UTF-8", at: error.valid_up_to() }.located(source)),
+    }
+}
+
+/// How many bytes a leading byte order mark takes.
+pub fn byte_order_mark(source: &[u8]) -> usize {
+    if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
+}
+
+/// Sorts by position, drops what two readings of one file both found, and counts lines.
+pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
+    found.sort_by(|a, b| (a.at, a.kind, &a.raw).cmp(&(b.at, b.kind, &b.raw)));
+    found.dedup();
+    let (mut line, mut line_start, mut seen) = (1, byte_order_mark(source), 0);
+    let mut imports = Vec::with_capacity(found.len());
+    for Found { raw, identity, kind, at } in found {
+        let between = &source[seen..at];
+        line += count_newlines(between);
+        if let Some(newline) = between.iter().rposition(|b| *b == b'\n') {
+            line_start = seen + newline + 1;
+        }
+        seen = at;
+        let column = u32::try_from(at.saturating_sub(line_start)).unwrap_or(u32::MAX - 1) + 1;
+        imports.push(Import { raw, identity, kind, line, column });
+    }
+    imports
+}
+
+fn count_newlines(bytes: &[u8]) -> u32 {
+    // Only `\n`, as git counts lines, although a lone `\r` ends a line for both languages.
+    u32::try_from(bytes.iter().filter(|b| **b == b'\n').count()).unwrap_or(u32::MAX - 1)
+}

@@ -1,1 +1,0 @@
-//! Dependencies that a change declares in manifests (exit 8).

@@ -1,0 +1,66 @@
+//! go.mod. Its grammar is made of lines (go.dev/ref/mod#go-mod-file-grammar), so no parser is needed.
+
+use super::Dependency;
+
+/// Modules of `require`, the right-hand side of `replace`, and packages of `tool`.
+pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
+    let mut found = Vec::new();
+    let mut block: Option<String> = None;
+    for line in text.lines() {
+        let line = line
+            .split_once("//")
+            .filter(|(code, _)| !code.ends_with(':'))
+            .map_or(line, |(code, _)| code);
+        let mut words: Vec<String> = line
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '`']).into())
+            .collect();
+        if words.is_empty() {
+            continue;
+        }
+        if block.is_some() && words[0] == ")" {
+            block = None;
+            continue;
+        }
+        let verb = match &block {
+            Some(verb) => verb.clone(),
+            None => {
+                let first = words.remove(0);
+                // `require(` without a blank is accepted by go.
+                let (verb, opens) = match first.strip_suffix('(') {
+                    Some(verb) => (verb.to_string(), true),
+                    None => (first, words.first().is_some_and(|word| word == "(")),
+                };
+                if opens {
+                    block = Some(verb);
+                    continue;
+                }
+                verb
+            }
+        };
+        let module = match verb.as_str() {
+            "require" | "tool" => words.first(),
+            "replace" => words
+                .iter()
+                .position(|word| word == "=>")
+                .and_then(|at| words.get(at + 1)),
+            _ => None,
+        };
+        // A replacement by a folder of the repository brings in no module.
+        if let Some(module) = module.filter(|module| !module.starts_with(['.', '/'])) {
+            found.push(Dependency::new(without_major(module), module.as_str()));
+        }
+    }
+    match block {
+        Some(verb) => Err(format!("a `{}` block does not end", verb.escape_debug())),
+        None => Ok(found),
+    }
+}
+
+/// `/v2` at the end is a version of the same module.
+fn without_major(module: &str) -> &str {
+    match module.rsplit_once("/v") {
+        Some((path, major)) if !major.is_empty() && major.bytes().all(|b| b.is_ascii_digit()) => path,
+        _ => module,
+    }
+}

@@ -1,0 +1,252 @@
+//! Imports that an area must not have (exit 5).
+//!
+//! What counts as the repository's own module is taken from what base and candidate share: an
+//! agent that adds an empty `redis/` folder must not turn `import redis` into a local import.
+
+use std::collections::HashSet;
+
+use super::aliases::{self, Aliases};
+use super::{finding, is_regular, shown};
+use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::policy::{Area, ImportRule, Stance};
+use crate::gate::tree::Side;
+use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
+
+/// Source files above this many bytes are not read: nobody reviews them either.
+const MAX_SOURCE: u64 = 10 * 1024 * 1024;
+
+/// Every import of every changed source file that an area's `forbidden_imports` names.
+pub(super) fn judge(
+    policy: &Policy,
+    base: &dyn Tree,
+    candidate: &dyn Tree,
+    changes: &[Change],
+    verdict: &mut Verdict,
+) -> Result<(), GateError> {
+    let mut own = None;
+    let mut aliases = Aliases::of(candidate);
+    for change in changes {
+        // A symlink is judged by where it leads (content), not read as source.
+        let Some(after) = change.after.filter(is_regular) else {
+            continue;
+        };
+        let Some(language) = imports::language(&change.path) else {
+            continue;
+        };
+        let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &change.path)).collect();
+        if areas.is_empty() {
+            continue;
+        }
+        let before = change.before.filter(is_regular);
+        if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
+            continue;
+        }
+        let found = match read(candidate, &after, language)? {
+            Ok(found) => found,
+            Err(opaque) => {
+                let mut finding = finding(
+                    Rule::Uninspectable,
+                    &change.path,
+                    &format!("{}.forbidden_imports", areas[0].name),
+                    format!("its imports cannot be read: {}", opaque.why),
+                    "make the file plain source text that a person can review".into(),
+                );
+                finding.line = opaque.line;
+                verdict.findings.push(finding);
+                continue;
+            }
+        };
+        let own = match &own {
+            Some(own) => own,
+            None => own.insert(own_packages(base, candidate)?),
+        };
+        let mut known = HashSet::new();
+        if let (Stance::Allow, Some(before)) = (policy.existing, before) {
+            // A base version that cannot be read has no known imports: all of them are new.
+            known.extend(read(base, &before, language)?.unwrap_or_default().iter().map(spelling));
+        }
+        let file = File {
+            path: &change.path,
+            language,
+            own,
+            aliases: match language {
+                Language::JavaScript => aliases.around(&change.path)?,
+                Language::Python => Vec::new(),
+            },
+        };
+        for area in areas {
+            verdict.findings.extend(file.findings(area, &found, &known));
+        }
+        let opaque = found.iter().filter(|import| import.kind == ImportKind::Opaque).count();
+        if opaque > 0 {
+            verdict.notices.push(format!(
+                "{}: {opaque} dynamic import{} whose argument is computed; no rule can look at {}",
+                shown(&change.path),
+                if opaque == 1 { "" } else { "s" },
+                if opaque == 1 { "it" } else { "them" },
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the area's import rules cover the file. Case twins of a root count: on a case-folding
+/// disk they are the root.
+fn reads(area: &Area, path: &[u8]) -> bool {
+    !area.forbidden_imports.is_empty()
+        && (area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some()))
+}
+
+fn read(tree: &dyn Tree, side: &Side, language: Language) -> Result<Result<Vec<Import>, imports::Opaque>, Unreadable> {
+    let size = tree.blob_size(&side.id)?;
+    if size > MAX_SOURCE {
+        let why = format!("{size} bytes, more than the {MAX_SOURCE} that are read");
+        return Ok(Err(imports::Opaque { why, line: None }));
+    }
+    Ok(imports::imports(language, &tree.blob(&side.id)?))
+}
+
+/// What makes two imports the same one. A type that becomes a value is another import.
+fn spelling(import: &Import) -> (String, Vec<String>, bool) {
+    (
+        import.raw.clone(),
+        import.identity.clone(),
+        import.kind == ImportKind::TypeOnly,
+    )
+}
+
+struct File<'a> {
+    path: &'a [u8],
+    language: Language,
+    own: &'a HashSet<String>,
+    aliases: Vec<aliases::Names>,
+}
+
+impl File<'_> {
+    /// One finding an entry and line.
+    fn findings(&self, area: &Area, found: &[Import], known: &HashSet<(String, Vec<String>, bool)>) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for rule in &area.forbidden_imports {
+            let mut lines = HashSet::new();
+            for import in found {
+                let counts = import.kind != ImportKind::Opaque && !known.contains(&spelling(import));
+                if counts && self.forbids(&rule.entry, import) && lines.insert(import.line) {
+                    findings.push(self.finding(area, rule, import));
+                }
+            }
+        }
+        findings
+    }
+
+    fn finding(&self, area: &Area, rule: &ImportRule, import: &Import) -> Finding {
+        let (raw, entry) = (shown(import.raw.as_bytes()), shown(rule.entry.as_bytes()));
+        Finding {
+            line: Some(import.line),
+            column: Some(import.column),
+            ..finding(
+                Rule::ForbiddenImport,
+                self.path,
+                &rule.key,
+                format!("imports {raw}, which {entry} forbids in {}", area.name),
+                format!(
+                    "remove the import, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
+                    area.name
+                ),
+            )
+        }
+    }
+
+    fn forbids(&self, entry: &str, import: &Import) -> bool {
+        if self.language != Language::Python {
+            return imports::matches(entry, self.language, import)
+                || aliases::resolved(import, &self.aliases)
+                    .is_some_and(|import| imports::matches(entry, self.language, &import));
+        }
+        // A bare entry names a package from outside; one with dots may name the repository's own
+        // modules, which are also reached by relative imports.
+        let dotted = entry.contains('.');
+        match import.identity.first() {
+            Some(first) => (dotted || !self.own.contains(first)) && imports::matches(entry, self.language, import),
+            None => {
+                dotted
+                    && resolve(self.path, &import.raw).into_iter().any(|identity| {
+                        let absolute = Import {
+                            raw: identity.join("."),
+                            identity,
+                            ..import.clone()
+                        };
+                        imports::matches(entry, self.language, &absolute)
+                    })
+            }
+        }
+    }
+}
+
+/// The absolute names that a relative Python import (`..db`) may have: seen from the root, and
+/// from below a `src` folder on the way. Folders need no `__init__.py` to be packages.
+fn resolve(file: &[u8], raw: &str) -> Vec<Vec<String>> {
+    let name = raw.trim_start_matches('.');
+    let ups = (raw.len() - name.len()).saturating_sub(1);
+    let mut parts: Vec<String> = file
+        .split(|&byte| byte == b'/')
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect();
+    parts.pop();
+    if raw == name || ups > parts.len() {
+        return Vec::new();
+    }
+    parts.truncate(parts.len() - ups);
+    let src = parts.iter().rposition(|part| part == "src");
+    parts.extend(name.split('.').filter(|part| !part.is_empty()).map(str::to_string));
+    let below = src.map(|at| parts[at + 1..].to_vec());
+    [Some(parts), below]
+        .into_iter()
+        .flatten()
+        .filter(|identity| !identity.is_empty())
+        .collect()
+}
+
+/// First segments of Python imports that are the repository's own: modules and packages in the
+/// root and in `src/`, in both trees.
+fn own_packages(base: &dyn Tree, candidate: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
+    let after = packages(candidate)?;
+    Ok(packages(base)?
+        .into_iter()
+        .filter(|name| after.contains(name))
+        .collect())
+}
+
+fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
+    let mut names = HashSet::new();
+    let root = tree.entries(&tree.root())?;
+    let src = root
+        .iter()
+        .find(|entry| entry.name == b"src" && entry.kind == Kind::Tree)
+        .map(|entry| entry.id);
+    let below = src.map_or(Ok(Vec::new()), |id| tree.entries(&id))?;
+    for entry in root.into_iter().chain(below) {
+        let Ok(name) = String::from_utf8(entry.name) else {
+            continue;
+        };
+        match entry.kind {
+            // A folder of other things (say the settings of a redis server) is no package.
+            Kind::Tree
+                if tree
+                    .entries(&entry.id)?
+                    .iter()
+                    .any(|inner| module_stem(&inner.name).is_some()) =>
+            {
+                names.insert(name);
+            }
+            Kind::File | Kind::Executable => names.extend(module_stem(name.as_bytes())),
+            _ => {}
+        }
+    }
+    Ok(names)
+}
+
+/// `x` of `x.py`.
+fn module_stem(name: &[u8]) -> Option<String> {
+    let stem = name.strip_suffix(b".py").or_else(|| name.strip_suffix(b".pyi"))?;
+    String::from_utf8(stem.to_vec()).ok()
+}

@@ -1,0 +1,133 @@
+//! The rules: a policy, two trees and a task in, a verdict out.
+//!
+//! Invariant: every rule looks at the same list of changed paths, and none of them stops at its
+//! first finding, so a verdict names everything that is wrong at once.
+
+mod aliases;
+mod forbidden_imports;
+mod new_folders;
+mod protected;
+mod scope;
+
+use std::collections::HashSet;
+
+use super::tree::{Side, diff};
+use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, content, manifests};
+use crate::task::Task;
+
+/// Judges everything that differs between the two trees.
+pub fn judge(
+    policy: &Policy,
+    base: &dyn Tree,
+    candidate: &dyn Tree,
+    task: Option<&Task>,
+) -> Result<Verdict, GateError> {
+    let changes = diff(base, candidate)?;
+    let mut verdict = guard(policy, &[base], candidate, &changes)?;
+    protected::forbidden_directories(policy, &changes, &mut verdict);
+    forbidden_imports::judge(policy, base, candidate, &changes, &mut verdict)?;
+    new_folders::top_level(policy, base, candidate, &mut verdict)?;
+    scope::unmapped(policy, &changes, &mut verdict);
+    if let Some(task) = task {
+        scope::of_task(policy, task, &changes, &mut verdict)?;
+        if task.no_new_directories {
+            new_folders::anywhere(task, base, &changes, &mut verdict)?;
+        }
+        if task.no_new_dependencies {
+            manifests::judge(base, candidate, &changes, &mut verdict)?;
+        }
+    }
+    verdict.settle();
+    Ok(verdict)
+}
+
+/// Judges one single-parent commit of a range by itself: protected paths and content only. What
+/// was touched and put back later is invisible in the difference of the range's end points.
+pub fn judge_commit(policy: &Policy, parent: &dyn Tree, commit: &dyn Tree) -> Result<Verdict, GateError> {
+    judge_merge(policy, &[parent], commit)
+}
+
+/// Judges a merge: only the paths that differ from all its parents, since any other path is what
+/// one of the parents had and was judged there (merging in main is no finding).
+pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> Result<Verdict, GateError> {
+    let Some((first, others)) = parents.split_first() else {
+        return Err(GateError::Unreadable(Unreadable {
+            what: "the parents of a commit: it has none".into(),
+        }));
+    };
+    let mut changes = diff(*first, merge)?;
+    for parent in others {
+        let differs: HashSet<Vec<u8>> = diff(*parent, merge)?.into_iter().map(|change| change.path).collect();
+        changes.retain(|change| differs.contains(&change.path));
+    }
+    let mut verdict = guard(policy, parents, merge, &changes)?;
+    verdict.settle();
+    Ok(verdict)
+}
+
+/// What holds for every commit, whoever made it and whatever was asked.
+fn guard(policy: &Policy, bases: &[&dyn Tree], candidate: &dyn Tree, changes: &[Change]) -> Result<Verdict, GateError> {
+    let mut verdict = Verdict {
+        paths_checked: changes.len(),
+        policies: vec![policy.id.to_string()],
+        ..Verdict::default()
+    };
+    protected::protected_paths(policy, changes, &mut verdict);
+    content::judge(bases, candidate, changes, &mut verdict)?;
+    Ok(verdict)
+}
+
+/// A finding about a whole path.
+pub(super) fn finding(rule: Rule, path: &[u8], judged_by: &str, message: String, hint: String) -> Finding {
+    Finding {
+        rule,
+        path: path.to_vec(),
+        line: None,
+        column: None,
+        judged_by: judged_by.to_string(),
+        message,
+        hint,
+        commit: None,
+    }
+}
+
+/// Names and specifiers come from an agent: printed raw, they could forge lines of a report or
+/// reorder it on a terminal.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + 2);
+    text.push('`');
+    for chunk in bytes.utf8_chunks() {
+        text.extend(chunk.valid().chars().flat_map(char::escape_debug));
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text.push('`');
+    text
+}
+
+/// Whether this side is a file with content of its own.
+pub(super) fn is_regular(side: &Side) -> bool {
+    matches!(side.kind, Kind::File | Kind::Executable)
+}
+
+/// What happened at a path, as the end of a sentence.
+fn what_happened(change: &Change) -> String {
+    let noun = |side: &Side| match side.kind {
+        Kind::File => "file",
+        Kind::Executable => "executable file",
+        Kind::Symlink => "symlink",
+        Kind::Submodule => "submodule link",
+        Kind::Tree => "folder",
+    };
+    match (&change.before, &change.after) {
+        (_, None) => "deleted".into(),
+        (None, Some(after)) => format!("added ({})", noun(after)),
+        (Some(before), Some(after)) if is_regular(before) != is_regular(after) => {
+            format!("replaced by a {}", noun(after))
+        }
+        (Some(before), Some(after)) if !is_regular(before) && before.kind != after.kind => {
+            format!("replaced by a {}", noun(after))
+        }
+        (Some(before), Some(after)) if before.id == after.id => "changed (file mode)".into(),
+        _ => "changed".into(),
+    }
+}

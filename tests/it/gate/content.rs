@@ -1,0 +1,177 @@
+//! What hides from review: names, links and characters that no fixture folder can hold everywhere.
+
+use agentgate::exit::Exit;
+use agentgate::gate::Kind;
+
+use super::{check, file, item, lines};
+
+#[test]
+fn case_and_unicode_twins_are_uninspectable() {
+    let base = [file("src/a.ts", "a"), file("src/caf\u{e9}", "a")];
+    let mut head = base.to_vec();
+    head.extend([
+        file("src/A.ts", "a"),
+        file("src/cafe\u{301}", "a"),
+        file("SRC/x", "a"),
+        file("SRC/y", "a"),
+    ]);
+    assert_eq!(
+        lines(&check(&base, &head)),
+        [
+            "uninspectable SRC built-in: twins",
+            "uninspectable src/A.ts built-in: twins",
+            "uninspectable src/cafe\u{301} built-in: twins",
+        ]
+    );
+}
+
+#[test]
+fn twins_that_the_base_has_stay_workable() {
+    let base = [
+        file("net/xt_DSCP.h", "a"),
+        file("net/xt_dscp.h", "a"),
+        file("Net/other", "a"),
+    ];
+    let mut head = base.to_vec();
+    head[0].2 = b"b".to_vec();
+    assert_eq!(check(&base, &head).findings, []);
+    // A new file that meets one in the twin folder is still a twin.
+    head.push(file("Net/xt_dscp.h", "a"));
+    assert_eq!(
+        lines(&check(&base, &head)),
+        ["uninspectable Net/xt_dscp.h built-in: twins"]
+    );
+}
+
+#[test]
+fn a_deleted_twin_is_no_finding() {
+    let base = [file("src/a.ts", "a"), file("src/A.ts", "a")];
+    assert_eq!(check(&base, &base[..1]).findings, []);
+    assert_eq!(check(&base[..1], &base[1..]).findings, []);
+}
+
+#[test]
+fn names_that_some_file_system_takes_for_git_are_unsafe() {
+    for name in [
+        ".git",
+        ".GIT",
+        "git~1",
+        "GIT~1",
+        ".g\u{200c}it",
+        ".git ",
+        ".git.",
+        ".git . .",
+        ".git::$INDEX_ALLOCATION",
+        "..",
+        ".",
+        "",
+        "a\\b",
+        "a\0b",
+        "\u{ff0e}git",
+        "\u{feff}.git",
+        ".g\u{131}t\\x",
+    ] {
+        for path in [format!("lib/{name}/x"), format!("lib/{name}")] {
+            let verdict = check(&[], &[file(&path, "a")]);
+            assert_eq!(verdict.exit(), Exit::Uninspectable, "{path:?}");
+        }
+    }
+    for name in [
+        ".gitignore",
+        ".github",
+        "git",
+        "git~2",
+        "...x",
+        "a.",
+        "a b ",
+        ".gi",
+        "line\nbreak",
+    ] {
+        assert_eq!(
+            check(&[], &[file(format!("lib/{name}/x"), "a")]).findings,
+            [],
+            "{name:?}"
+        );
+    }
+}
+
+#[test]
+fn links_out_of_the_repository_and_into_git() {
+    for target in [
+        "/etc/passwd",
+        "../../x",
+        "../.git/config",
+        "a/../../../x",
+        "C:\\x",
+        "\\\\host\\x",
+        "..\\..\\x",
+        "../.GIT/x",
+        "../git~1/x",
+    ] {
+        let verdict = check(&[], &[item("lib/l", Kind::Symlink, target)]);
+        assert_eq!(lines(&verdict), ["uninspectable lib/l built-in: symlinks"], "{target}");
+    }
+    for target in [
+        "a",
+        "../lib",
+        "..",
+        ".",
+        "l",
+        "./././a",
+        "../lib/../README",
+        "",
+        "a..b/..c",
+    ] {
+        assert_eq!(
+            check(&[], &[item("lib/l", Kind::Symlink, target)]).findings,
+            [],
+            "{target}"
+        );
+    }
+    let through = [item("lib/known", Kind::Symlink, "/opt")];
+    let new = [through[0].clone(), item("lib/l", Kind::Symlink, "known/x")];
+    assert_eq!(
+        lines(&check(&through, &new)),
+        ["uninspectable lib/l built-in: symlinks"]
+    );
+    assert_eq!(
+        check(&[], &[item("lib/l", Kind::Symlink, &"a".repeat(5000))]).exit(),
+        Exit::Uninspectable
+    );
+}
+
+#[test]
+fn link_loops_end() {
+    let items = [
+        item("a/x", Kind::Symlink, "../b/y/z"),
+        item("b/y", Kind::Symlink, "../a/x/x"),
+    ];
+    assert_eq!(check(&[], &items).findings, []);
+}
+
+#[test]
+fn bidirectional_controls_in_added_lines_of_source() {
+    let old = "ok = 1\nx = '\u{2066}kept'\n";
+    let new = "ok = 1\r\nx = '\u{2066}kept'\r\ny = '\u{202e}'\r\n";
+    let base = [file("lib/a.py", old), file("lib/a.png", "")];
+    let verdict = check(
+        &base,
+        &[
+            file("lib/a.py", new),
+            file("lib/a.png", "\u{202e}"),
+            file("lib/b.GO", "\u{2069}"),
+        ],
+    );
+    assert_eq!(
+        lines(&verdict),
+        [
+            "uninspectable lib/a.py:3:6 built-in: bidirectional controls",
+            "uninspectable lib/b.GO:1:1 built-in: bidirectional controls",
+        ]
+    );
+}
+
+#[test]
+fn a_removed_submodule_link_is_no_finding() {
+    assert_eq!(check(&[item("lib/s", Kind::Submodule, "c1")], &[]).findings, []);
+}
