@@ -1,7 +1,11 @@
 //! `agentgate` wraps coding agents: each job in its own git worktree, judged by a policy that
 //! only people may change.
+//!
+//! This file parses, dispatches and reports, and it is the only place where an error becomes a
+//! number.
 
 pub mod agent;
+pub mod cli;
 pub mod commands;
 pub mod confine;
 pub mod exit;
@@ -11,7 +15,138 @@ pub mod git;
 pub mod job;
 pub mod lock;
 pub mod process;
+pub mod report;
 pub mod settings;
 pub mod store;
 pub mod task;
 pub mod trailer;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use cli::{Cli, Command};
+use commands::Surroundings;
+use exit::{Exit, Stop};
+use lock::Wait;
+use report::{Outcome, Terminal};
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|first| first == confine::stub::COMMAND) {
+        // Before any thread is started, and before anything of the agent's could be printed.
+        return confine::stub::main(args.into_iter().skip(2).collect());
+    }
+    // A panic has printed itself by then; what it held is released by unwinding.
+    match std::panic::catch_unwind(|| real_main(args)) {
+        Ok(exit) => exit.into(),
+        Err(_) => Exit::Internal.into(),
+    }
+}
+
+fn real_main(args: Vec<OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            report::stderr(&error.to_string());
+            return Exit::Usage;
+        }
+        Err(error) => {
+            report::stdout(&error.to_string());
+            return Exit::Ok;
+        }
+    };
+    let cwd = match std::env::current_dir() {
+        Ok(cwd) => cwd,
+        Err(error) => {
+            report::stderr(&format!("agentgate: error: the current folder cannot be read: {error}\n"));
+            return Exit::Usage;
+        }
+    };
+    let surroundings = Surroundings { vars: std::env::vars_os().collect(), cwd };
+    let json = cli.command.json();
+    match dispatch(cli.command, &surroundings) {
+        Ok(outcome) => {
+            report::print(&outcome, json);
+            outcome.exit()
+        }
+        Err(error) => {
+            let stop = stop_of(error);
+            report::refusal(&stop, json);
+            stop.exit
+        }
+    }
+}
+
+/// Every error as a documented exit. What nobody planned for is 1.
+fn stop_of(error: anyhow::Error) -> Stop {
+    let error = match error.downcast::<Stop>() {
+        Ok(stop) => return stop,
+        Err(error) => error,
+    };
+    match error.downcast_ref::<gate::GateError>() {
+        Some(gate) => Stop::new(gate.exit(), format!("{error:#}")),
+        None => Stop::new(Exit::Internal, format!("{error:#}")).hint("nothing was let through"),
+    }
+}
+
+fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Outcome> {
+    Ok(match command {
+        Command::Run(args) => {
+            let options = commands::run::Options {
+                task: args.task,
+                command: args.agent,
+                base: args.base,
+                job_id: args.job_id,
+                artifacts: args.artifacts,
+                land: args.land,
+                allow_dirty: args.allow_dirty,
+                wait: args.wait.unwrap_or(Wait::No),
+                timeout: args.timeout,
+                verbose: args.verbose,
+            };
+            Outcome::Run(commands::run::run(&options, surroundings, &Terminal::new(args.verbose))?)
+        }
+        Command::Check(args) => {
+            let options = commands::check::Options {
+                base: args.base,
+                head: args.head,
+                range: args.range,
+                task: args.task,
+                allow_policy_change: args.allow_policy_change,
+            };
+            Outcome::Check(commands::check::check(&options, surroundings)?)
+        }
+        Command::Preflight(args) => Outcome::Preflight(commands::preflight::preflight(surroundings, args.task.as_deref())?),
+        Command::Trailers(args) => Outcome::Trailers(commands::trailers::trailers(surroundings, &args.range)?),
+        Command::Status(_) => Outcome::Status(commands::jobs::status(surroundings)?),
+        Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
+        Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),
+        Command::Drop(args) => {
+            let edits = if args.force { commands::drop::Edits::Discard } else { commands::drop::Edits::Refuse };
+            Outcome::Drop(commands::drop::drop_job(surroundings, &args.id, edits)?)
+        }
+        Command::Open(args) => Outcome::Open(commands::open::open(surroundings, &args.id)?),
+        Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
+        Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),
+        Command::Help { topic } => Outcome::Help(help(topic.as_deref())?),
+    })
+}
+
+fn help(topic: Option<&str>) -> anyhow::Result<report::Help> {
+    let mut command = Cli::command();
+    Ok(match topic {
+        None => report::Help::Text(command.render_help().to_string()),
+        Some("exit-codes") => report::Help::ExitCodes,
+        Some(name) => match command.find_subcommand_mut(name) {
+            Some(found) => report::Help::Text(found.render_help().to_string()),
+            None => {
+                return Err(Stop::new(Exit::Usage, format!("there is no help on {name:?}"))
+                    .hint("agentgate help lists the commands; agentgate help exit-codes the exit codes")
+                    .into());
+            }
+        },
+    })
+}

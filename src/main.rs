@@ -1,9 +1,5 @@
-use std::process::ExitCode;
+//! The binary: everything is in the library.
 
-fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    match args.next() {
-        Some(first) if first == agentgate::confine::stub::COMMAND => agentgate::confine::stub::main(args.collect()),
-        _ => ExitCode::from(agentgate::exit::Exit::Usage),
-    }
+fn main() -> std::process::ExitCode {
+    agentgate::main()
 }

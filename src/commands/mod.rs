@@ -2,12 +2,16 @@
 //!
 //! Nothing here prints: progress goes to a [`Watch`], results are data for `report/`.
 
+pub mod check;
+pub mod demo;
 pub mod drop;
+pub mod init;
 pub mod jobs;
 pub mod land;
 pub mod open;
 pub mod preflight;
 pub mod run;
+pub mod trailers;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

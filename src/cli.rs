@@ -1,0 +1,216 @@
+//! The command line: arguments as typed, and the environment read once.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::lock::Wait;
+use crate::task::parse_duration;
+
+/// What was typed.
+#[derive(Debug, Parser)]
+#[command(name = "agentgate", version, about = "Runs a coding agent in its own git worktree and judges what it changed by a policy that only people may change", disable_help_subcommand = true, after_help = "Exit codes: agentgate help exit-codes")]
+pub struct Cli {
+    /// The verb.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one task: worktree, agent, gate, and keep or delete
+    Run(RunArgs),
+    /// Judge a commit range, as CI does
+    Check(CheckArgs),
+    /// Say whether a job could start from this checkout (12 if it is dirty)
+    Preflight(PreflightArgs),
+    /// Check the trailers of agent commits in a range (A..B) or of one commit
+    Trailers(TrailersArgs),
+    /// List this clone's jobs
+    Status(JsonArgs),
+    /// Show what a job did
+    Log(LogArgs),
+    /// Put a kept job's commit on its branch (fast-forward)
+    Land(LandArgs),
+    /// Give a job's worktree and branch up; the record stays
+    Drop(DropArgs),
+    /// Bring a job's candidate back as a worktree
+    Open(IdArgs),
+    /// Write a commented policy fitted to this repository
+    Init(JsonArgs),
+    /// Play two jobs in a throwaway repository
+    Demo,
+    /// Show help: for a command, or `exit-codes`
+    Help {
+        /// A command, or `exit-codes`
+        topic: Option<String>,
+    },
+}
+
+impl Command {
+    /// Whether the result is wanted as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            Command::Run(args) => args.json,
+            Command::Check(args) => args.json,
+            Command::Preflight(args) => args.json,
+            Command::Trailers(args) => args.json,
+            Command::Status(args) | Command::Init(args) => args.json,
+            Command::Log(args) => args.json,
+            Command::Land(args) => args.json,
+            Command::Drop(args) => args.json,
+            Command::Open(args) => args.json,
+            Command::Demo | Command::Help { .. } => false,
+        }
+    }
+}
+
+/// `agentgate run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The task file
+    #[arg(value_name = "TASK.md")]
+    pub task: PathBuf,
+    /// The agent's command; default: AGENT_CMD, then the repository's settings
+    #[arg(last = true, value_name = "COMMAND")]
+    pub agent: Vec<OsString>,
+    /// Start from this commit instead of HEAD
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// The job's id; default: AGENT_JOB_ID, then UTC time and four letters
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub job_id: Option<String>,
+    /// Copy patch, logs and task to this folder
+    #[arg(long, value_name = "DIR")]
+    pub artifacts: Option<PathBuf>,
+    /// Land the candidate when it passes
+    #[arg(long)]
+    pub land: bool,
+    /// Start although the checkout is dirty; its changes stay out (recorded in the commit)
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// Wait for the clone lock, for ever or for a time such as 10m
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "forever", value_parser = wait)]
+    pub wait: Option<Wait>,
+    /// End the agent after this time, such as 90s, 60m, 2h [default: the task's, then 60m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<u64>,
+    /// Show the agent's output on standard error
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// One JSON object instead of key=value lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn wait(text: &str) -> Result<Wait, String> {
+    if text == "forever" {
+        return Ok(Wait::Forever);
+    }
+    parse_duration(text).map(|seconds| Wait::For(Duration::from_secs(seconds)))
+}
+
+/// `agentgate check`
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// What the range starts from; default: INVARIANT_BASE, the CI's own variables, origin/HEAD
+    #[arg(long, value_name = "REV", conflicts_with = "range")]
+    pub base: Option<String>,
+    /// What is judged
+    #[arg(long, value_name = "REV", default_value = "HEAD", conflicts_with = "range")]
+    pub head: String,
+    /// Both at once: BASE..HEAD
+    #[arg(long, value_name = "BASE..HEAD")]
+    pub range: Option<String>,
+    /// Hold the range to a task's scope too
+    #[arg(long, value_name = "TASK.md")]
+    pub task: Option<PathBuf>,
+    /// Accept a range that changes human-owned files only; void if it has an agent commit
+    #[arg(long)]
+    pub allow_policy_change: bool,
+    /// One JSON object instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate preflight`
+#[derive(Debug, Args)]
+pub struct PreflightArgs {
+    /// A task file that may lie in the checkout untracked
+    #[arg(long, value_name = "TASK.md")]
+    pub task: Option<PathBuf>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate trailers`
+#[derive(Debug, Args)]
+pub struct TrailersArgs {
+    /// A..B, or one commit
+    #[arg(value_name = "RANGE")]
+    pub range: String,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A verb with nothing but `--json`.
+#[derive(Debug, Args)]
+pub struct JsonArgs {
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate log`
+#[derive(Debug, Args)]
+pub struct LogArgs {
+    /// The job's id
+    pub id: String,
+    /// Only events after this number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub since: u64,
+    /// The events as they stand in the file, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate land`
+#[derive(Debug, Args)]
+pub struct LandArgs {
+    /// The job's id
+    pub id: String,
+    /// The branch to land on; default: the one HEAD pointed at when the job started
+    #[arg(long, value_name = "BRANCH")]
+    pub onto: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate drop`
+#[derive(Debug, Args)]
+pub struct DropArgs {
+    /// The job's id
+    pub id: String,
+    /// Even if its worktree has changes or commits beyond the candidate: they are lost
+    #[arg(long)]
+    pub force: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A verb on one job.
+#[derive(Debug, Args)]
+pub struct IdArgs {
+    /// The job's id
+    pub id: String,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,131 @@
+//! Outcomes as JSON: one object with `schema` and the same facts as the text.
+
+use serde_json::{Value, json};
+
+use super::{Help, Outcome};
+use crate::commands::{jobs, land, run};
+use crate::exit::{Exit, Stop};
+use crate::gate::render;
+use crate::trailer::Reading;
+
+/// The text of an outcome's object; `log` is the exception: its events are JSON lines already.
+pub fn render(outcome: &Outcome) -> String {
+    let value = match outcome {
+        Outcome::Log(report) => {
+            return report.lines.iter().map(|line| format!("{}\n", Value::Object(line.json.clone()))).collect();
+        }
+        Outcome::Run(report) => run(report),
+        Outcome::Check(report) => {
+            let mut object = render::json(&report.verdict);
+            object["schema"] = "agentgate/check/1".into();
+            object["base"] = report.base.clone().into();
+            object["base_from"] = report.base_from.clone().into();
+            object["merge_base"] = report.merge_base.clone().into();
+            object["head"] = report.head.clone().into();
+            object["commits"] = report.commits.into();
+            object
+        }
+        Outcome::Preflight(report) => json!({ "schema": "agentgate/preflight/1", "head": report.head, "exit": 0 }),
+        Outcome::Trailers(report) => json!({
+            "schema": "agentgate/trailers/1",
+            "range": report.range,
+            "commits": report.commits,
+            "exit": report.exit.code(),
+            "agent_commits": report.agent_commits.iter().map(|row| {
+                let (valid, job, faults) = match &row.reading {
+                    Reading::Human => (true, None, Vec::new()),
+                    Reading::Agent(trailers) => (true, Some(trailers.job_id.clone()), Vec::new()),
+                    Reading::Faulty(faults) => (false, None, faults.clone()),
+                };
+                json!({ "commit": row.commit, "subject": row.subject, "valid": valid, "job_id": job, "faults": faults })
+            }).collect::<Vec<_>>(),
+        }),
+        Outcome::Status(report) => status(report),
+        Outcome::Land(report) => land(report),
+        Outcome::Drop(report) => json!({
+            "schema": "agentgate/drop/1", "job_id": report.job_id, "record": report.record.to_string_lossy(),
+            "notices": report.notices, "exit": 0,
+        }),
+        Outcome::Open(report) => json!({
+            "schema": "agentgate/open/1", "job_id": report.job_id, "worktree": report.worktree.to_string_lossy(),
+            "was_there": report.was_there, "exit": 0,
+        }),
+        Outcome::Init(report) => json!({
+            "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
+        }),
+        Outcome::Demo(report) => json!({ "schema": "agentgate/demo/1", "exit": report.exit.code() }),
+        Outcome::Help(Help::Text(text)) => json!({ "schema": "agentgate/help/1", "text": text }),
+        Outcome::Help(Help::ExitCodes) => json!({
+            "schema": "agentgate/exit-codes/1",
+            "codes": Exit::ALL.iter().map(|exit| json!({
+                "code": exit.code(), "name": exit.name(), "meaning": exit.meaning(),
+            })).collect::<Vec<_>>(),
+        }),
+    };
+    format!("{value:#}\n")
+}
+
+fn run(report: &run::Report) -> Value {
+    json!({
+        "schema": "agentgate/run/1",
+        "job_id": report.job_id,
+        "base": report.base,
+        "worktree": report.worktree.as_ref().map(|path| path.to_string_lossy()),
+        "branch": report.branch,
+        "commit": report.commit,
+        "record": report.record.to_string_lossy(),
+        "verdict": report.exit.name(),
+        "exit": report.exit.code(),
+        "reason": report.reason,
+        "confinement": report.confinement,
+        "not_covered": run::not_covered(),
+        "changed": report.changed,
+        "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+        "notices": report.notices,
+        "landed": report.landed.as_ref().map(land),
+    })
+}
+
+fn land(report: &land::Report) -> Value {
+    json!({
+        "schema": "agentgate/land/1",
+        "job_id": report.job_id,
+        "commit": report.commit,
+        "target": report.target,
+        "old": report.old,
+        "checkout": report.checkout.as_ref().map(|path| path.to_string_lossy()),
+        "notices": report.notices,
+        "exit": 0,
+    })
+}
+
+fn status(report: &jobs::Status) -> Value {
+    json!({
+        "schema": "agentgate/status/1",
+        "clone": report.clone.to_string_lossy(),
+        "holder": report.holder.as_ref().map(|holder| json!({ "job_id": holder.job, "pid": holder.process.pid, "command": holder.command })),
+        "jobs": report.jobs.iter().map(|job| json!({
+            "job_id": job.id,
+            "state": job.state,
+            "exit": job.exit,
+            "base": job.base,
+            "age_seconds": job.age,
+            "goal": job.goal,
+            "worktree": job.worktree.as_ref().map(|path| path.to_string_lossy()),
+            "holder_alive": job.owned,
+            "detail": job.detail,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// Why a command was refused.
+pub fn refusal(stop: &Stop) -> String {
+    let value = json!({
+        "schema": "agentgate/error/1",
+        "verdict": stop.exit.name(),
+        "exit": stop.exit.code(),
+        "error": stop.message,
+        "hints": stop.hints,
+    });
+    format!("{value:#}\n")
+}

@@ -1,0 +1,195 @@
+//! Outcomes as text: `(standard output, standard error)`.
+
+use std::path::Path;
+
+use super::{Help, Outcome};
+use crate::commands::{check, jobs, land, run, trailers};
+use crate::exit::Exit;
+use crate::gate::render;
+use crate::trailer::Reading;
+
+/// The two texts of an outcome.
+pub fn render(outcome: &Outcome) -> (String, String) {
+    match outcome {
+        Outcome::Run(report) => run(report),
+        Outcome::Check(report) => check(report),
+        Outcome::Preflight(report) => (format!("preflight_ok head={}\n", report.head), String::new()),
+        Outcome::Trailers(report) => (trailers(report), String::new()),
+        Outcome::Status(report) => status(report),
+        Outcome::Log(report) => log(report),
+        Outcome::Land(report) => (land(report), notes(&report.notices)),
+        Outcome::Drop(report) => {
+            (format!("job_id={}\nrecord={}\n", report.job_id, line(&report.record)), notes(&report.notices))
+        }
+        Outcome::Open(report) => {
+            let words = if report.was_there {
+                "it is kept: this is its worktree"
+            } else {
+                "the candidate is staged there; git diff --cached shows it"
+            };
+            let beside = format!("agentgate: {words}\nnext: agentgate drop {} when you are done\n", report.job_id);
+            (format!("worktree={}\n", line(&report.worktree)), beside)
+        }
+        Outcome::Init(report) => {
+            let mut text = format!("wrote {}\n", report.path.display());
+            for (name, folder) in &report.areas {
+                text.push_str(&format!("  area {name}: {folder}\n"));
+            }
+            text.push_str(&format!("read it, then make it count:\n  {}\n", report.next));
+            (text, String::new())
+        }
+        Outcome::Demo(report) => (report.text.clone(), String::new()),
+        Outcome::Help(Help::Text(text)) => (text.clone(), String::new()),
+        Outcome::Help(Help::ExitCodes) => (exit_codes(), String::new()),
+    }
+}
+
+/// A path as the value of a `key=value` line.
+fn line(path: &Path) -> String {
+    path.to_string_lossy().replace('\n', "\\n")
+}
+
+fn notes(notices: &[String]) -> String {
+    notices.iter().map(|notice| format!("note: {notice}\n")).collect()
+}
+
+fn run(report: &run::Report) -> (String, String) {
+    let path = |path: &Option<std::path::PathBuf>| path.as_deref().map(line).unwrap_or_default();
+    let mut result = format!(
+        "job_id={}\nbase={}\nworktree={}\nbranch={}\ncommit={}\nrecord={}\nverdict={}\nexit={}\n",
+        report.job_id,
+        report.base,
+        path(&report.worktree),
+        report.branch.as_deref().unwrap_or_default(),
+        report.commit.as_deref().unwrap_or_default(),
+        line(&report.record),
+        report.exit.name(),
+        report.exit.code(),
+    );
+    if let Some(landed) = &report.landed {
+        result.push_str(&format!("landed={}\n", landed.target));
+    }
+    let mut beside: String = report.findings.iter().map(render::finding).collect();
+    beside.push_str(&notes(&report.notices));
+    if report.exit == Exit::Ok {
+        let files = if report.changed == 1 { "1 path".to_owned() } else { format!("{} paths", report.changed) };
+        beside.push_str(&format!("agentgate: passed; {files} changed\n"));
+    } else {
+        beside.push_str(&format!("agentgate: {} (exit {})\n", report.reason, report.exit));
+        beside.push_str(&format!("the record: {}\n", line(&report.record)));
+    }
+    for (command, why) in &report.next {
+        beside.push_str(&format!("next: {command}   # {why}\n"));
+    }
+    if let Some(landed) = &report.landed {
+        beside.push_str(&format!("agentgate: {}", land(landed)));
+    }
+    (result, beside)
+}
+
+fn check(report: &check::Report) -> (String, String) {
+    let mut result = String::new();
+    let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+    let beside = format!(
+        "agentgate: {} commits, {}..{} (base {}: {})\n",
+        report.commits,
+        short(&report.merge_base),
+        short(&report.head),
+        short(&report.base),
+        report.base_from
+    );
+    result.push_str(&render::text(&report.verdict));
+    (result, beside)
+}
+
+fn trailers(report: &trailers::Report) -> String {
+    let mut text = String::new();
+    let mut faulty = 0;
+    for row in &report.agent_commits {
+        match &row.reading {
+            Reading::Human => {}
+            Reading::Agent(trailers) => {
+                text.push_str(&format!("{} ok job={} host={} model={}\n", row.commit, trailers.job_id, trailers.host, trailers.model_label));
+            }
+            Reading::Faulty(faults) => {
+                faulty += 1;
+                for fault in faults {
+                    text.push_str(&format!("{} {fault}\n", row.commit));
+                }
+            }
+        }
+    }
+    let total = report.agent_commits.len();
+    text.push_str(&match (report.commits, total, faulty) {
+        (0, ..) => format!("trailers ok; {} is empty: no commit was looked at\n", report.range),
+        (commits, 0, _) => format!("trailers ok; no agent commit among {commits}\n"),
+        (_, total, 0) => format!("trailers ok; {total} agent commits\n"),
+        (_, total, faulty) => format!("trailers broken; {faulty} of {total} agent commits (exit {})\n", Exit::Trailers.code()),
+    });
+    text
+}
+
+fn age(seconds: i64) -> String {
+    match seconds {
+        ..60 => format!("{}s", seconds.max(0)),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86400),
+    }
+}
+
+fn status(report: &jobs::Status) -> (String, String) {
+    let mut text = String::new();
+    if report.jobs.is_empty() {
+        return ("no jobs in this clone\n".into(), "hint: agentgate run TASK.md -- my-agent\n".into());
+    }
+    let width = report.jobs.iter().map(|job| job.id.len()).max().unwrap_or(0);
+    for job in &report.jobs {
+        let exit = job.exit.map_or("-".to_owned(), |exit| exit.to_string());
+        let base = job.base.get(..12).unwrap_or("-");
+        let age = job.age.map_or("-".to_owned(), age);
+        let place = job.worktree.as_deref().map(line).unwrap_or_default();
+        let about = if job.detail.is_empty() { &job.goal } else { &job.detail };
+        let row = format!("{:width$}  {:11}  exit {exit:>3}  base {base}  {age:>4}  {about}", job.id, job.state);
+        text.push_str(row.trim_end());
+        text.push('\n');
+        if !place.is_empty() {
+            text.push_str(&format!("{:width$}  {place}\n", ""));
+        }
+    }
+    let beside = match &report.holder {
+        Some(holder) => format!("agentgate: job {} (pid {}) holds the clone\n", holder.job, holder.process.pid),
+        None => String::new(),
+    };
+    (text, beside)
+}
+
+fn log(report: &jobs::Log) -> (String, String) {
+    let mut text = String::new();
+    for line in &report.lines {
+        let known = if line.event.is_none() { " (not known to this version)" } else { "" };
+        text.push_str(&format!("{:>3}  {}  {}{known}\n", line.seq, line.at, line.kind));
+        for (key, value) in jobs::details(&line.json) {
+            text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
+        }
+    }
+    let mut beside = format!("agentgate: job {}: {}\n", report.job_id, report.words);
+    beside.push_str(&format!("the record: {} ({})\n", line(&report.record), report.files.join(", ")));
+    if report.torn > 0 {
+        beside.push_str(&format!("note: a torn last line of {} bytes was passed over\n", report.torn));
+    }
+    (text, beside)
+}
+
+fn land(report: &land::Report) -> String {
+    let place = report.checkout.as_deref().map(|place| format!("checkout={}\n", line(place))).unwrap_or_default();
+    format!("landed={}\ncommit={}\nold={}\n{place}", report.target, report.commit, report.old)
+}
+
+fn exit_codes() -> String {
+    let mut text = String::from("code  name                     meaning\n");
+    for exit in Exit::ALL {
+        text.push_str(&format!("{:>4}  {:23}  {}\n", exit.code(), exit.name(), exit.meaning()));
+    }
+    text
+}
