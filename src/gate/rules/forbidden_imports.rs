@@ -167,43 +167,9 @@ impl File<'_> {
         let dotted = entry.contains('.');
         match import.identity.first() {
             Some(first) => (dotted || !self.own.contains(first)) && imports::matches(entry, self.language, import),
-            None => {
-                dotted
-                    && resolve(self.path, &import.raw).into_iter().any(|identity| {
-                        let absolute = Import {
-                            raw: identity.join("."),
-                            identity,
-                            ..import.clone()
-                        };
-                        imports::matches(entry, self.language, &absolute)
-                    })
-            }
+            None => imports::matches_relative(entry, &String::from_utf8_lossy(self.path), import),
         }
     }
-}
-
-/// The absolute names that a relative Python import (`..db`) may have: seen from the root, and
-/// from below a `src` folder on the way. Folders need no `__init__.py` to be packages.
-fn resolve(file: &[u8], raw: &str) -> Vec<Vec<String>> {
-    let name = raw.trim_start_matches('.');
-    let ups = (raw.len() - name.len()).saturating_sub(1);
-    let mut parts: Vec<String> = file
-        .split(|&byte| byte == b'/')
-        .map(|part| String::from_utf8_lossy(part).into_owned())
-        .collect();
-    parts.pop();
-    if raw == name || ups > parts.len() {
-        return Vec::new();
-    }
-    parts.truncate(parts.len() - ups);
-    let src = parts.iter().rposition(|part| part == "src");
-    parts.extend(name.split('.').filter(|part| !part.is_empty()).map(str::to_string));
-    let below = src.map(|at| parts[at + 1..].to_vec());
-    [Some(parts), below]
-        .into_iter()
-        .flatten()
-        .filter(|identity| !identity.is_empty())
-        .collect()
 }
 
 /// First segments of Python imports that are the repository's own: modules and packages in the
