@@ -1,0 +1,302 @@
+use super::*;
+
+fn task(text: &str) -> Task {
+    Task::parse(text.as_bytes()).unwrap()
+}
+
+fn refused(text: impl AsRef<[u8]>) -> String {
+    Task::parse(text.as_ref()).unwrap_err().to_string()
+}
+
+fn files(task: &Task) -> Vec<&str> {
+    task.allowed_files.iter().map(|rule| rule.text.as_str()).collect()
+}
+
+const FULL: &str = "\
+# Retry
+
+Goal: bounded retry in payments
+Allowed files: payments/retry.ts, `test/**`
+Areas: payments
+Non-goals: no new dependencies, New Directories, a rewrite
+Timeout: 5m
+
+Some prose. Note: the queue stays.
+";
+
+#[test]
+fn all_keys_are_read() {
+    let task = task(FULL);
+    assert_eq!(task.goal, "bounded retry in payments");
+    assert_eq!(files(&task), ["payments/retry.ts", "test/**"]);
+    assert_eq!(task.allowed_files[1].key, "task: Allowed files[1]");
+    assert_eq!(task.areas, ["payments"]);
+    assert_eq!(task.non_goals, ["no new dependencies", "New Directories", "a rewrite"]);
+    assert!(task.no_new_dependencies && task.no_new_directories);
+    assert_eq!(task.timeout, Some(300));
+    assert_eq!(task.text, FULL);
+}
+
+#[test]
+fn line_ends_case_and_byte_order_mark_do_not_matter() {
+    let text = format!(
+        "\u{feff}{}",
+        FULL.replace('\n', "\r\n").replace("Allowed files", "ALLOWED FILES")
+    );
+    let task = task(&text);
+    assert_eq!(files(&task), ["payments/retry.ts", "test/**"]);
+    assert_eq!(task.timeout, Some(300));
+}
+
+#[test]
+fn lists_may_follow_a_key() {
+    for text in [
+        "Do it\nAllowed files:\n- a\n- `b c`\n- \"d\"\n",
+        "Do it\nAllowed files:\n\n* a\n* 'b c'\n* d\n",
+        "Do it\nAllowed files:\n  - a\n\n  - `b c`, d\n",
+        "Do it\nAllowed files: a\n- `b c`\n+ d\n",
+    ] {
+        assert_eq!(files(&task(text)), ["a", "b c", "d"], "{text}");
+    }
+}
+
+#[test]
+fn a_list_ends_with_the_first_other_line() {
+    let task = task("Do it\nAllowed files:\n- a\nProse\n- b\n");
+    assert_eq!(files(&task), ["a"]);
+    let task = super::Task::parse(b"Do it\nAllowed files: a\n\n- prose\n").unwrap();
+    assert_eq!(files(&task), ["a"]);
+}
+
+#[test]
+fn commas_in_quotes_and_braces_do_not_split() {
+    let task = task("Do it\nAllowed files: src/{a,b}.ts, `c,d`, [e,f]g\n");
+    assert_eq!(files(&task), ["src/{a,b}.ts", "c,d", "[e,f]g"]);
+}
+
+#[test]
+fn wrapped_non_goals_are_read_to_their_end() {
+    let task = task("Do it\nNon-goals:\n- don't add any new\n  **dependencies**, ever\n- x, y\n");
+    assert_eq!(task.non_goals, ["don't add any new **dependencies**, ever", "x, y"]);
+    assert!(task.no_new_dependencies && !task.no_new_directories);
+}
+
+#[test]
+fn the_goal_is_the_first_line_that_is_no_key() {
+    for (text, goal) in [
+        ("# Add a retry #\nmore", "Add a retry"),
+        ("\n---\nAllowed files: a\n**Add a retry**\n", "Add a retry"),
+        ("```\ncode\n```\nAdd\n", "Add"),
+        ("## Port it to C#", "Port it to C#"),
+    ] {
+        assert_eq!(task(text).goal, goal, "{text}");
+    }
+}
+
+#[test]
+fn code_blocks_are_prose() {
+    let task =
+        task("Do it\n```yaml\nAllowed files: a\nAllowed file: b\n```\n~~~\n```\nAreas: x\n~~~\n```inline``` Areas\n");
+    assert!(task.allowed_files.is_empty() && task.areas.is_empty());
+}
+
+#[test]
+fn a_code_block_that_never_ends_is_refused() {
+    assert_eq!(
+        refused("Do it\n```\nAreas: x\n"),
+        "task line 2: a code block is never closed, so what follows would be prose\nhint: add a line ``` where it ends"
+    );
+}
+
+#[test]
+fn misspelt_keys_are_refused() {
+    for (line, key) in [
+        ("Allowed file: a", "Allowed files"),
+        ("Allowed-files: a", "Allowed files"),
+        ("allowed_files: a", "Allowed files"),
+        ("AllowedFiles: a", "Allowed files"),
+        ("Alowed fils: a", "Allowed files"),
+        ("Allowed paths: a", "Allowed files"),
+        ("Allowed files\u{ff1a} a", "Allowed files"),
+        ("  Allowed files: a", "Allowed files"),
+        ("    Areas: a", "Areas"),
+        ("- Allowed files: a", "Allowed files"),
+        ("**Allowed files:** a", "Allowed files"),
+        ("**Allowed files**: a", "Allowed files"),
+        ("**Allowed files**", "Allowed files"),
+        ("## Allowed files", "Allowed files"),
+        ("## Allowed file", "Allowed files"),
+        ("# Areas", "Areas"),
+        ("# Goal", "Goal"),
+        ("### Non-goals:", "Non-goals"),
+        ("Non goals: a", "Non-goals"),
+        ("Nongoals: a", "Non-goals"),
+        ("Non-goal: a", "Non-goals"),
+        ("Time out: 5m", "Timeout"),
+        ("Timout: 5m", "Timeout"),
+        ("Area: a", "Areas"),
+        ("Goals: a", "Goal"),
+        ("Gaol: a", "Goal"),
+    ] {
+        assert_eq!(
+            refused(format!("Do it\n{line}\n")),
+            format!(
+                "task line 2: `{}` is not read as a key\nhint: did you mean `{key}:` at the start of the line?",
+                line.trim()
+            )
+        );
+    }
+}
+
+#[test]
+fn prose_is_not_taken_for_keys() {
+    for line in [
+        "Note: x",
+        "Coal: x",
+        "Goat: x",
+        "Arena: x",
+        "Time: x",
+        "Files: x",
+        "Allowed values: x",
+        "Hint: x",
+        "https://x",
+        "The areas: all",
+        "## Areas of concern",
+        "## Timeouts",
+        "## Goals",
+        "Allowed files are those",
+        "Areas",
+        "Allow: x",
+        "Non-goals are none",
+        "see Allowed files: a",
+    ] {
+        let task = task(&format!("Do it\n{line}\n"));
+        assert_eq!(task.goal, "Do it", "{line}");
+        assert!(task.areas.is_empty() && task.allowed_files.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_key_given_twice_is_refused() {
+    assert_eq!(
+        refused("Do it\nAreas: a\n\nareas: b\n"),
+        "task line 4: `Areas:` stands twice, first on line 2\nhint: join the two"
+    );
+}
+
+#[test]
+fn keys_without_a_value_are_refused() {
+    for key in ["Goal", "Allowed files", "Areas", "Non-goals", "Timeout"] {
+        let error = refused(format!("Do it\n{key}:\n\nProse\n"));
+        assert!(
+            error.starts_with(&format!("task line 2: `{key}:` has no value\nhint: write `{key}: ")),
+            "{error}"
+        );
+    }
+    assert!(refused("Do it\nAllowed files: , ``\n").starts_with("task line 2: `Allowed files:` has no value\n"));
+    assert!(refused("Do it\nAllowed files:\n1. a\n").starts_with("task line 2: `Allowed files:` has no value\n"));
+}
+
+#[test]
+fn bad_values_are_refused_at_their_line() {
+    for (text, expect) in [
+        (
+            "Do it\nAllowed files:\n- a\n- ../b\n",
+            "task line 4: path `../b`: `..` leaves the folder; write the path from the repository's root\nhint: fix or \
+             remove this entry",
+        ),
+        (
+            "Do it\nAllowed files:\n- `a` only the retry\n",
+            "task line 3: words after the entry `a`\nhint: write `a` alone, and prose on a line of its own",
+        ),
+        (
+            "Do it\nAllowed files: `a\n",
+            "task line 2: a ` that is never closed\nhint: close it or remove it",
+        ),
+        (
+            "Do it\nAllowed files:\n- a\n  b\n",
+            "task line 4: an entry over several lines\nhint: one entry a line, each with a `-`",
+        ),
+        (
+            "Do it\nTimeout: 5\n",
+            "task line 2: `5` is no duration; write a whole number with s, m, h or d, such as 90s or 5m\nhint: write \
+             `Timeout: 30m`",
+        ),
+        (
+            "Do it\nTimeout:\n- 5m\n- 6m\n",
+            "task line 2: `Timeout:` takes one value\nhint: write `Timeout: 30m`",
+        ),
+    ] {
+        assert_eq!(refused(text), expect);
+    }
+}
+
+#[test]
+fn unusable_files_are_refused() {
+    let empty = "task: empty\nhint: say what is to be done, such as `Goal: bounded retry in payments`";
+    for text in ["", " \r\n\t\n", "\u{feff}\n"] {
+        assert_eq!(refused(text), empty);
+    }
+    assert_eq!(
+        refused(b"a\nb\xff"),
+        "task line 2: not UTF-8\nhint: save the task as UTF-8"
+    );
+    assert_eq!(refused("a\nb\0"), "task line 2: a NUL byte\nhint: remove it");
+    assert_eq!(
+        refused("Allowed files: a\n"),
+        "task: it says nothing but its limits\nhint: add a line `Goal: ...`"
+    );
+    assert_eq!(
+        refused("x".repeat(MAX_BYTES + 1)),
+        "task: 262145 bytes, more than the limit of 262144\nhint: put long material into files of the repository and \
+         name them"
+    );
+    assert!(Task::parse("x".repeat(MAX_BYTES).as_bytes()).is_ok());
+}
+
+#[test]
+fn the_scope_is_told_in_words() {
+    assert_eq!(
+        task(FULL).scope(),
+        [
+            "allowed files: payments/retry.ts, test/**",
+            "areas: payments",
+            "non-goals enforced: no new dependencies, no new directories",
+            "timeout: 5m",
+        ]
+    );
+    assert_eq!(task("Do it").scope(), ["no limit in the task; the policy alone judges"]);
+    assert_eq!(
+        task("Do it\nTimeout: 90s\nNon-goals: a rewrite").scope(),
+        ["no limit in the task; the policy alone judges", "timeout: 90s"]
+    );
+}
+
+#[test]
+fn durations_are_a_whole_number_with_a_unit() {
+    for (text, seconds) in [
+        ("90s", 90),
+        ("5m", 300),
+        ("2h", 7200),
+        ("1d", 86400),
+        ("3650d", 3650 * 86400),
+    ] {
+        assert_eq!(parse_duration(text), Ok(seconds), "{text}");
+        assert_eq!(format_duration(seconds), text);
+    }
+    for text in [
+        "", "5", "m", "1.5h", "-5m", "+5m", "5 m", "5M", "5min", "5ms", "５m", "5é",
+    ] {
+        assert_eq!(
+            parse_duration(text),
+            Err(format!(
+                "`{text}` is no duration; write a whole number with s, m, h or d, such as 90s or 5m"
+            )),
+        );
+    }
+    assert_eq!(parse_duration("0s"), Err("`0s` is no time at all".to_owned()));
+    for text in ["3651d", "99999999999999999999s", "18446744073709551615d"] {
+        assert_eq!(parse_duration(text), Err(format!("`{text}` is longer than 3650d")));
+    }
+    assert_eq!(format_duration(0), "0s");
+}
