@@ -179,9 +179,15 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
     Ok(changes)
 }
 
-/// A tree that names one entry twice was made by hand: tools disagree on which one counts.
+/// A tree that names one entry twice was made by hand: tools disagree on which one counts. So was
+/// one with a slash in a name, which would be judged as a path that it is not.
 fn unique(slot: &mut Option<Entry>, entry: Entry, folder: &[u8]) -> Result<(), Unreadable> {
     let path = join(folder, &entry.name);
+    if entry.name.contains(&b'/') {
+        return Err(Unreadable {
+            what: format!("malformed tree: a name with a slash, {}", path.escape_ascii()),
+        });
+    }
     match slot.replace(entry) {
         None => Ok(()),
         Some(_) => Err(Unreadable {

@@ -233,6 +233,38 @@ fn computed_imports_are_counted_in_a_notice() {
 }
 
 #[test]
+fn an_import_taken_for_an_own_package_is_said_aloud() {
+    let own = file("redis/__init__.py", "");
+    let verdict = check(&[own.clone()], &[own, file("payments/a.py", "import redis.x\n")]);
+    assert_eq!(verdict.findings, []);
+    assert_eq!(
+        verdict.notices,
+        [
+            "`payments/a.py`: `redis.x` is taken for this repository's own package, which `redis` of \
+          payments.forbidden_imports[0] does not name"
+        ]
+    );
+}
+
+#[test]
+fn a_specifier_of_a_megabyte_is_cut_short_in_messages() {
+    let long = format!("import \"redis/{}\";\n", "x".repeat(1_000_000));
+    let verdict = check(&[], &[file("payments/a.ts", long)]);
+    assert_eq!(verdict.exit(), Exit::ForbiddenImport);
+    assert!(verdict.findings[0].message.len() < 400);
+}
+
+#[test]
+fn a_change_of_many_and_deep_paths_is_judged_whole() {
+    let deep = "d/".repeat(300);
+    let head: Vec<Item> = (0..5000)
+        .map(|n| file(format!("lib/{}/{n}.ts", n % 70), "import \"./x\";\n"))
+        .chain((0..50).map(|n| file(format!("lib/{deep}{n}"), "a")))
+        .collect();
+    assert_eq!(check(&[], &head).paths_checked, 5050);
+}
+
+#[test]
 fn paths_without_an_area_are_counted() {
     let one = check(&[], &[file("lib/a", "a"), file("payments/a", "a")]);
     assert_eq!(

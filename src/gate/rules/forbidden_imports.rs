@@ -75,7 +75,7 @@ pub(super) fn judge(
             },
         };
         for area in areas {
-            verdict.findings.extend(file.findings(area, &found, &known));
+            file.judge(area, &found, &known, verdict);
         }
         let opaque = found.iter().filter(|import| import.kind == ImportKind::Opaque).count();
         if opaque > 0 {
@@ -124,18 +124,34 @@ struct File<'a> {
 
 impl File<'_> {
     /// One finding an entry and line.
-    fn findings(&self, area: &Area, found: &[Import], known: &HashSet<(String, Vec<String>, bool)>) -> Vec<Finding> {
-        let mut findings = Vec::new();
+    fn judge(
+        &self,
+        area: &Area,
+        found: &[Import],
+        known: &HashSet<(String, Vec<String>, bool)>,
+        verdict: &mut Verdict,
+    ) {
         for rule in &area.forbidden_imports {
             let mut lines = HashSet::new();
             for import in found {
-                let counts = import.kind != ImportKind::Opaque && !known.contains(&spelling(import));
-                if counts && self.forbids(&rule.entry, import) && lines.insert(import.line) {
-                    findings.push(self.finding(area, rule, import));
+                if import.kind == ImportKind::Opaque || known.contains(&spelling(import)) {
+                    continue;
+                }
+                match self.answer(&rule.entry, import) {
+                    Answer::Forbidden if lines.insert(import.line) => {
+                        verdict.findings.push(self.finding(area, rule, import));
+                    }
+                    Answer::Own => verdict.notices.push(format!(
+                        "{}: {} is taken for this repository's own package, which {} of {} does not name",
+                        shown(self.path),
+                        shown(import.raw.as_bytes()),
+                        shown(rule.entry.as_bytes()),
+                        rule.key,
+                    )),
+                    Answer::Forbidden | Answer::Other => {}
                 }
             }
         }
-        findings
     }
 
     fn finding(&self, area: &Area, rule: &ImportRule, import: &Import) -> Finding {
@@ -156,54 +172,34 @@ impl File<'_> {
         }
     }
 
-    fn forbids(&self, entry: &str, import: &Import) -> bool {
-        if self.language != Language::Python {
-            return imports::matches(entry, self.language, import)
-                || aliases::resolved(import, &self.aliases)
-                    .is_some_and(|import| imports::matches(entry, self.language, &import));
-        }
-        // A bare entry names a package from outside; one with dots may name the repository's own
-        // modules, which are also reached by relative imports.
-        let dotted = entry.contains('.');
-        match import.identity.first() {
-            Some(first) => (dotted || !self.own.contains(first)) && imports::matches(entry, self.language, import),
-            None => {
-                dotted
-                    && resolve(self.path, &import.raw).into_iter().any(|identity| {
-                        let absolute = Import {
-                            raw: identity.join("."),
-                            identity,
-                            ..import.clone()
-                        };
-                        imports::matches(entry, self.language, &absolute)
-                    })
+    fn answer(&self, entry: &str, import: &Import) -> Answer {
+        let matched = match (self.language, import.first_segment()) {
+            (Language::Python, None) => imports::matches_relative(entry, &String::from_utf8_lossy(self.path), import),
+            // A bare entry names a package from outside; one with dots may name an own module.
+            (Language::Python, Some(first)) if !entry.contains('.') && self.own.contains(first) => {
+                return match imports::matches(entry, self.language, import) {
+                    true => Answer::Own,
+                    false => Answer::Other,
+                };
             }
-        }
+            (Language::Python, Some(_)) => imports::matches(entry, self.language, import),
+            (Language::JavaScript, _) => {
+                imports::matches(entry, self.language, import)
+                    || aliases::resolved(import, &self.aliases)
+                        .is_some_and(|import| imports::matches(entry, self.language, &import))
+            }
+        };
+        if matched { Answer::Forbidden } else { Answer::Other }
     }
 }
 
-/// The absolute names that a relative Python import (`..db`) may have: seen from the root, and
-/// from below a `src` folder on the way. Folders need no `__init__.py` to be packages.
-fn resolve(file: &[u8], raw: &str) -> Vec<Vec<String>> {
-    let name = raw.trim_start_matches('.');
-    let ups = (raw.len() - name.len()).saturating_sub(1);
-    let mut parts: Vec<String> = file
-        .split(|&byte| byte == b'/')
-        .map(|part| String::from_utf8_lossy(part).into_owned())
-        .collect();
-    parts.pop();
-    if raw == name || ups > parts.len() {
-        return Vec::new();
-    }
-    parts.truncate(parts.len() - ups);
-    let src = parts.iter().rposition(|part| part == "src");
-    parts.extend(name.split('.').filter(|part| !part.is_empty()).map(str::to_string));
-    let below = src.map(|at| parts[at + 1..].to_vec());
-    [Some(parts), below]
-        .into_iter()
-        .flatten()
-        .filter(|identity| !identity.is_empty())
-        .collect()
+/// What an entry says about an import.
+enum Answer {
+    Forbidden,
+    /// It would match, but the repository has such a package itself: said aloud, since a person
+    /// may have meant that one.
+    Own,
+    Other,
 }
 
 /// First segments of Python imports that are the repository's own: modules and packages in the

@@ -91,14 +91,28 @@ pub(super) fn finding(rule: Rule, path: &[u8], judged_by: &str, message: String,
     }
 }
 
+/// Longest text of an agent's that is quoted in a message, in characters before escaping.
+const MAX_SHOWN: usize = 200;
+
 /// Names and specifiers come from an agent: printed raw, they could forge lines of a report or
-/// reorder it on a terminal.
+/// reorder it on a terminal; printed whole, one specifier could fill a disk.
 pub(super) fn shown(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() + 2);
-    text.push('`');
+    let mut text = String::from("`");
+    let mut left = MAX_SHOWN;
     for chunk in bytes.utf8_chunks() {
-        text.extend(chunk.valid().chars().flat_map(char::escape_debug));
-        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+        for escaped in chunk
+            .valid()
+            .chars()
+            .map(|c| c.escape_debug().to_string())
+            .chain(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")))
+        {
+            if left == 0 {
+                text.push_str("...`");
+                return text;
+            }
+            left -= 1;
+            text.push_str(&escaped);
+        }
     }
     text.push('`');
     text
