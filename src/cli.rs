@@ -11,7 +11,13 @@ use crate::task::parse_duration;
 
 /// What was typed.
 #[derive(Debug, Parser)]
-#[command(name = "agentgate", version, about = "Runs a coding agent in its own git worktree and judges what it changed by a policy that only people may change", disable_help_subcommand = true, after_help = "Exit codes: agentgate help exit-codes")]
+#[command(
+    name = "agentgate",
+    version,
+    about = "Runs a coding agent in its own git worktree and judges what it changed by a policy that only people may change",
+    disable_help_subcommand = true,
+    after_help = "Exit codes: agentgate help exit-codes"
+)]
 pub struct Cli {
     /// The verb.
     #[command(subcommand)]

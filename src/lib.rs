@@ -61,11 +61,16 @@ fn real_main(args: Vec<OsString>) -> Exit {
     let cwd = match std::env::current_dir() {
         Ok(cwd) => cwd,
         Err(error) => {
-            report::stderr(&format!("agentgate: error: the current folder cannot be read: {error}\n"));
+            report::stderr(&format!(
+                "agentgate: error: the current folder cannot be read: {error}\n"
+            ));
             return Exit::Usage;
         }
     };
-    let surroundings = Surroundings { vars: std::env::vars_os().collect(), cwd };
+    let surroundings = Surroundings {
+        vars: std::env::vars_os().collect(),
+        cwd,
+    };
     let json = cli.command.json();
     match dispatch(cli.command, &surroundings) {
         Ok(outcome) => {
@@ -107,7 +112,11 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
                 timeout: args.timeout,
                 verbose: args.verbose,
             };
-            Outcome::Run(commands::run::run(&options, surroundings, &Terminal::new(args.verbose))?)
+            Outcome::Run(commands::run::run(
+                &options,
+                surroundings,
+                &Terminal::new(args.verbose),
+            )?)
         }
         Command::Check(args) => {
             let options = commands::check::Options {
@@ -119,13 +128,19 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             };
             Outcome::Check(commands::check::check(&options, surroundings)?)
         }
-        Command::Preflight(args) => Outcome::Preflight(commands::preflight::preflight(surroundings, args.task.as_deref())?),
+        Command::Preflight(args) => {
+            Outcome::Preflight(commands::preflight::preflight(surroundings, args.task.as_deref())?)
+        }
         Command::Trailers(args) => Outcome::Trailers(commands::trailers::trailers(surroundings, &args.range)?),
         Command::Status(_) => Outcome::Status(commands::jobs::status(surroundings)?),
         Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
         Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),
         Command::Drop(args) => {
-            let edits = if args.force { commands::drop::Edits::Discard } else { commands::drop::Edits::Refuse };
+            let edits = if args.force {
+                commands::drop::Edits::Discard
+            } else {
+                commands::drop::Edits::Refuse
+            };
             Outcome::Drop(commands::drop::drop_job(surroundings, &args.id, edits)?)
         }
         Command::Open(args) => Outcome::Open(commands::open::open(surroundings, &args.id)?),

@@ -210,7 +210,7 @@ impl Folder {
         File::open(&path)
             .and_then(|mut file| file.read_to_end(&mut bytes))
             .with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(log::decode(&bytes).with_context(|| format!("in {}", path.display()))?)
+        log::decode(&bytes).with_context(|| format!("in {}", path.display()))
     }
 
     /// The state that the log describes; events of other versions are passed over.

@@ -46,24 +46,38 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let kept = owner.state.ended == Some(Exit::Ok) && !owner.state.landed && !owner.state.dropped;
     let there = worktree_of(&checkout, &owner, id)?.is_some();
     if !kept && !there {
-        return Err(Stop::new(Exit::WrongState, format!("job {id} has nothing to drop: {}", words(&owner.state))).into());
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("job {id} has nothing to drop: {}", words(&owner.state)),
+        )
+        .into());
     }
     if kept {
         owner.append(&Event::Dropped {})?;
     }
     let notices = remove(&checkout, &owner, id)?;
-    Ok(Report { job_id: id.to_owned(), record, notices })
+    Ok(Report {
+        job_id: id.to_owned(),
+        record,
+        notices,
+    })
 }
 
 /// Takes a job's ownership: 23 where there is none, 13 while another owner lives.
 pub fn own(store: &Store, id: &str) -> Result<Owner> {
     job_folder(store, id)?;
-    let owner = store.own(id).map_err(|error| match error.downcast_ref::<NewerFormat>() {
-        Some(newer) => Stop::new(Exit::WrongState, newer.to_string()).hint("use that version; nothing was changed").into(),
-        None => error,
-    })?;
+    let owner = store
+        .own(id)
+        .map_err(|error| match error.downcast_ref::<NewerFormat>() {
+            Some(newer) => Stop::new(Exit::WrongState, newer.to_string())
+                .hint("use that version; nothing was changed")
+                .into(),
+            None => error,
+        })?;
     owner.ok_or_else(|| {
-        Stop::new(Exit::Locked, format!("job {id} is being worked on by another process")).hint("agentgate status shows the holder").into()
+        Stop::new(Exit::Locked, format!("job {id} is being worked on by another process"))
+            .hint("agentgate status shows the holder")
+            .into()
     })
 }
 
@@ -92,19 +106,31 @@ pub fn worktree_path(owner: &Owner) -> Result<String> {
 fn worktree_of(checkout: &Checkout, owner: &Owner, id: &str) -> Result<Option<Worktree>> {
     let path = PathBuf::from(worktree_path(owner)?);
     let recorded = owner.state.worktree.as_ref().map(|(_, admin)| PathBuf::from(admin));
-    let registered = std::fs::read_dir(checkout.common.join("worktrees")).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let mut found = recorded.into_iter().chain(registered).map(|admin| Worktree { path: path.clone(), admin });
+    let registered = std::fs::read_dir(checkout.common.join("worktrees"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|entry| entry.path());
+    let mut found = recorded.into_iter().chain(registered).map(|admin| Worktree {
+        path: path.clone(),
+        admin,
+    });
     Ok(found.find(|worktree| worktree.is_ours(id)))
 }
 
 /// Refuses what a removal would lose: edits beyond the candidate (12), a branch that moved on
 /// (20), a lock that a person set (23).
 pub fn must_be_removable(checkout: &Checkout, owner: &Owner, id: &str, edits: Edits) -> Result<()> {
-    let Some(worktree) = worktree_of(checkout, owner, id)? else { return Ok(()) };
+    let Some(worktree) = worktree_of(checkout, owner, id)? else {
+        return Ok(());
+    };
     if let Some(reason) = worktree.locked_by_person(id) {
-        return Err(Stop::new(Exit::WrongState, format!("{} is locked by a person: {reason}", worktree.path.display()))
-            .hint(format!("git worktree unlock {}", shell(&worktree.path)))
-            .into());
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("{} is locked by a person: {reason}", worktree.path.display()),
+        )
+        .hint(format!("git worktree unlock {}", shell(&worktree.path)))
+        .into());
     }
     if edits == Edits::Discard || !worktree.path.is_dir() {
         return Ok(());
@@ -112,24 +138,55 @@ pub fn must_be_removable(checkout: &Checkout, owner: &Owner, id: &str, edits: Ed
     let id = shell_words::quote(id).into_owned();
     if owner.state.ended == Some(Exit::Ok) {
         let commit = owner.state.commit.clone().unwrap_or_default();
-        let head = git2::Repository::open(&worktree.path).ok().and_then(|repo| repo.head().ok().and_then(|head| head.target()));
-        let branch = checkout.repo.find_reference(&refs::branch(&owner.folder.id)).ok().and_then(|branch| branch.target());
+        let head = git2::Repository::open(&worktree.path)
+            .ok()
+            .and_then(|repo| repo.head().ok().and_then(|head| head.target()));
+        let branch = checkout
+            .repo
+            .find_reference(&refs::branch(&owner.folder.id))
+            .ok()
+            .and_then(|branch| branch.target());
         if [head, branch].into_iter().flatten().any(|at| at.to_string() != commit) {
-            return Err(Stop::new(Exit::Collision, format!("{} has commits beyond the candidate {commit}", worktree.path.display()))
-                .hint(format!("put them on a branch of your own: git -C {} switch -c my-branch", shell(&worktree.path)))
-                .hint(format!("or give them up: agentgate drop --force {id}"))
-                .into());
+            return Err(Stop::new(
+                Exit::Collision,
+                format!("{} has commits beyond the candidate {commit}", worktree.path.display()),
+            )
+            .hint(format!(
+                "put them on a branch of your own: git -C {} switch -c my-branch",
+                shell(&worktree.path)
+            ))
+            .hint(format!("or give them up: agentgate drop --force {id}"))
+            .into());
         }
         worktree::must_be_clean(&checkout.git, &worktree.path)
             .map_err(|error| with_hint(error, format!("or give them up: agentgate drop --force {id}")))?;
     } else {
         // Opened, or left by a failure: the index holds the candidate, HEAD the base.
-        let diff = checkout.git.at(&worktree.path).args(["status", "--porcelain=v1", "--untracked-files=all", "--ignore-submodules=none"]).text()?;
-        let edited: Vec<&str> = diff.lines().filter(|line| !line.get(1..2).is_some_and(|work| work == " ")).collect();
+        let diff = checkout
+            .git
+            .at(&worktree.path)
+            .args([
+                "status",
+                "--porcelain=v1",
+                "--untracked-files=all",
+                "--ignore-submodules=none",
+            ])
+            .text()?;
+        let edited: Vec<&str> = diff
+            .lines()
+            .filter(|line| line.get(1..2).is_none_or(|work| work != " "))
+            .collect();
         if !edited.is_empty() {
-            return Err(Stop::new(Exit::DirtyTree, format!("{} has changes that are not in the record:\n{}", worktree.path.display(), edited.join("\n")))
-                .hint(format!("or give them up: agentgate drop --force {id}"))
-                .into());
+            return Err(Stop::new(
+                Exit::DirtyTree,
+                format!(
+                    "{} has changes that are not in the record:\n{}",
+                    worktree.path.display(),
+                    edited.join("\n")
+                ),
+            )
+            .hint(format!("or give them up: agentgate drop --force {id}"))
+            .into());
         }
     }
     Ok(())
@@ -147,27 +204,38 @@ pub fn remove(checkout: &Checkout, owner: &Owner, id: &str) -> Result<Vec<String
     let created = created(owner)?;
     let mut notices = Vec::new();
     let private = PathBuf::from(&created.private);
-    let root = PathBuf::from(&created.worktree).parent().map(PathBuf::from).unwrap_or_default();
+    let root = PathBuf::from(&created.worktree)
+        .parent()
+        .map(PathBuf::from)
+        .unwrap_or_default();
     let places = Places::of(&root, id);
     match worktree_of(checkout, owner, id)? {
         Some(worktree) => notices.extend(worktree.remove(id, &places.trash)?),
         None => {
             let path = PathBuf::from(&created.worktree);
             if path.symlink_metadata().is_ok() {
-                notices.push(format!("{} is not the worktree that job {id} made any more; it is left alone", path.display()));
+                notices.push(format!(
+                    "{} is not the worktree that job {id} made any more; it is left alone",
+                    path.display()
+                ));
             }
         }
     }
     if let Some(commit) = &owner.state.commit {
         let name = refs::branch(id);
         if !refs::delete_if_at(&checkout.repo, &name, Oid::from_str(commit)?)? {
-            notices.push(format!("agent/{id} does not point at the candidate any more; it is left alone"));
+            notices.push(format!(
+                "agent/{id} does not point at the candidate any more; it is left alone"
+            ));
         }
     }
     if private == places.private {
         files::remove_tree(&private)?;
     }
-    for folder in [private.parent(), Some(places.trash.as_path()), Some(root.as_path())].into_iter().flatten() {
+    for folder in [private.parent(), Some(places.trash.as_path()), Some(root.as_path())]
+        .into_iter()
+        .flatten()
+    {
         let _ = std::fs::remove_dir(folder);
     }
     Ok(notices)

@@ -58,7 +58,11 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
         }
     }
     jobs.sort_by(|a, b| b.age.cmp(&a.age).then_with(|| a.id.cmp(&b.id)));
-    Ok(Status { clone: checkout.clone.clone(), holder: CloneLock::holder(&checkout.common), jobs })
+    Ok(Status {
+        clone: checkout.clone.clone(),
+        holder: CloneLock::holder(&checkout.common),
+        jobs,
+    })
 }
 
 fn row(folder: &Folder) -> Result<Row> {
@@ -81,8 +85,16 @@ fn row(folder: &Folder) -> Result<Row> {
             return Ok(row);
         }
     };
-    let state = log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold);
-    row.age = log.lines.first().and_then(|line| line.at.parse::<jiff::Timestamp>().ok()).map(|at| jiff::Timestamp::now().as_second() - at.as_second());
+    let state = log
+        .lines
+        .iter()
+        .filter_map(|line| line.event.as_ref())
+        .fold(State::default(), machine::fold);
+    row.age = log
+        .lines
+        .first()
+        .and_then(|line| line.at.parse::<jiff::Timestamp>().ok())
+        .map(|at| jiff::Timestamp::now().as_second() - at.as_second());
     row.exit = state.ended.map(Exit::code);
     row.state = state_word(&state, owned).into();
     row.detail = match state.ended {
@@ -147,9 +159,16 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
     let checkout = surroundings.checkout()?;
     let folder = job_folder(&Store::of(&checkout.common), id)?;
     let log = folder.log().map_err(|error| {
-        Stop::new(Exit::WrongState, format!("the record of job {id} cannot be read: {error:#}"))
+        Stop::new(
+            Exit::WrongState,
+            format!("the record of job {id} cannot be read: {error:#}"),
+        )
     })?;
-    let state = log.lines.iter().filter_map(|line| line.event.as_ref()).fold(State::default(), machine::fold);
+    let state = log
+        .lines
+        .iter()
+        .filter_map(|line| line.event.as_ref())
+        .fold(State::default(), machine::fold);
     let mut files: Vec<String> = std::fs::read_dir(&folder.path)
         .with_context(|| format!("cannot list {}", folder.path.display()))?
         .filter_map(Result::ok)
@@ -176,7 +195,11 @@ pub fn details(json: &Map<String, Value>) -> Vec<(String, String)> {
             let shown = match value {
                 Value::String(text) => text.clone(),
                 Value::Object(file) if file.contains_key("sha256") => {
-                    format!("{} ({} bytes)", file["name"].as_str().unwrap_or_default(), file["bytes"])
+                    format!(
+                        "{} ({} bytes)",
+                        file["name"].as_str().unwrap_or_default(),
+                        file["bytes"]
+                    )
                 }
                 other => other.to_string(),
             };

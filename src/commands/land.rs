@@ -50,12 +50,28 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         .ok()
         .and_then(|reference| reference.peel_to_commit().ok())
         .map(|commit| commit.id())
-        .ok_or_else(|| Stop::new(Exit::WrongState, format!("the branch {} does not exist", short(&target))).hint("name another: --onto BRANCH"))?;
+        .ok_or_else(|| {
+            Stop::new(
+                Exit::WrongState,
+                format!("the branch {} does not exist", short(&target)),
+            )
+            .hint("name another: --onto BRANCH")
+        })?;
     if old != base && !repo.graph_descendant_of(commit, old).unwrap_or(false) {
-        return Err(Stop::new(Exit::TargetMoved, format!("{} moved since the job started: it is at {old}, the candidate stands on {base}", short(&target)))
-            .hint(format!("git -C {} rebase {}, check it, and merge it by hand", shell(Path::new(&drop::worktree_path(&owner)?)), short(&target)))
-            .hint("or run the task again from the new base")
-            .into());
+        return Err(Stop::new(
+            Exit::TargetMoved,
+            format!(
+                "{} moved since the job started: it is at {old}, the candidate stands on {base}",
+                short(&target)
+            ),
+        )
+        .hint(format!(
+            "git -C {} rebase {}, check it, and merge it by hand",
+            shell(Path::new(&drop::worktree_path(&owner)?)),
+            short(&target)
+        ))
+        .hint("or run the task again from the new base")
+        .into());
     }
     drop::must_be_removable(&checkout, &owner, id, drop::Edits::Refuse)?;
     let before = GitTree::of_commit(repo, old).map_err(crate::gate::GateError::from)?;
@@ -74,9 +90,20 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         refs::compare_and_swap(repo, &target, old, commit, "agentgate land: undone")?;
         return Err(error);
     }
-    owner.append(&Event::Landed { commit: commit.to_string(), target: target.clone(), old: old.to_string() })?;
+    owner.append(&Event::Landed {
+        commit: commit.to_string(),
+        target: target.clone(),
+        old: old.to_string(),
+    })?;
     let notices = drop::remove(&checkout, &owner, id)?;
-    Ok(Report { job_id: id.to_owned(), commit: commit.to_string(), target, old: old.to_string(), checkout: place, notices })
+    Ok(Report {
+        job_id: id.to_owned(),
+        commit: commit.to_string(),
+        target,
+        old: old.to_string(),
+        checkout: place,
+        notices,
+    })
 }
 
 /// The candidate and its base.
@@ -85,9 +112,12 @@ fn kept_commit(owner: &Owner, id: &str) -> Result<(Oid, Oid)> {
     let kept = state.ended == Some(Exit::Ok) && !state.landed && !state.dropped;
     match (&state.commit, &state.created) {
         (Some(commit), Some(created)) if kept => Ok((Oid::from_str(commit)?, Oid::from_str(&created.base)?)),
-        _ => Err(Stop::new(Exit::WrongState, format!("job {id} cannot be landed: {}", drop::words(state)))
-            .hint(format!("agentgate log {} shows what it did", shell_words::quote(id)))
-            .into()),
+        _ => Err(Stop::new(
+            Exit::WrongState,
+            format!("job {id} cannot be landed: {}", drop::words(state)),
+        )
+        .hint(format!("agentgate log {} shows what it did", shell_words::quote(id)))
+        .into()),
     }
 }
 
@@ -97,15 +127,22 @@ fn target_ref(checkout: &Checkout, owner: &Owner, onto: Option<&str>, id: &str) 
         Some(branch) if branch.starts_with("refs/heads/") => branch.to_owned(),
         Some(branch) => format!("refs/heads/{branch}"),
         None => recorded.ok_or_else(|| {
-            Stop::new(Exit::Usage, format!("job {id} started from a detached HEAD, so there is no branch to land on"))
-                .hint(format!("agentgate land {} --onto BRANCH", shell_words::quote(id)))
+            Stop::new(
+                Exit::Usage,
+                format!("job {id} started from a detached HEAD, so there is no branch to land on"),
+            )
+            .hint(format!("agentgate land {} --onto BRANCH", shell_words::quote(id)))
         })?,
     };
     // A symbolic branch would move the one behind it.
     if let Ok(reference) = checkout.repo.find_reference(&name)
         && reference.kind() == Some(git2::ReferenceType::Symbolic)
     {
-        return Err(Stop::new(Exit::WrongState, format!("{} is a symbolic ref", short(&name))).hint("name the branch it points to: --onto BRANCH").into());
+        return Err(
+            Stop::new(Exit::WrongState, format!("{} is a symbolic ref", short(&name)))
+                .hint("name the branch it points to: --onto BRANCH")
+                .into(),
+        );
     }
     Ok(name)
 }
@@ -116,7 +153,11 @@ fn short(name: &str) -> &str {
 
 /// Where a branch is checked out: git allows one place.
 fn checked_out_at(checkout: &Checkout, target: &str) -> Result<Option<PathBuf>> {
-    let listed = checkout.git.at(&checkout.common).args(["worktree", "list", "--porcelain", "-z"]).bytes()?;
+    let listed = checkout
+        .git
+        .at(&checkout.common)
+        .args(["worktree", "list", "--porcelain", "-z"])
+        .bytes()?;
     let (mut path, mut bare) = (None, false);
     for line in listed.split(|&b| b == 0) {
         if let Some(rest) = line.strip_prefix(b"worktree ") {
@@ -133,7 +174,10 @@ fn checked_out_at(checkout: &Checkout, target: &str) -> Result<Option<PathBuf>> 
 /// Exit 12 where a touched path is dirty in the target's checkout, or where something untracked
 /// (ignored or not) stands at a path that the candidate adds.
 fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result<()> {
-    let touched: std::collections::HashSet<String> = changes.iter().map(|change| change.path.escape_ascii().to_string()).collect();
+    let touched: std::collections::HashSet<String> = changes
+        .iter()
+        .map(|change| change.path.escape_ascii().to_string())
+        .collect();
     let mut blocking: Vec<String> = dirt_of(git, place, None)?
         .into_iter()
         .filter(|line| line.get(3..).is_some_and(|path| touched.contains(path)))
@@ -145,7 +189,9 @@ fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result
             let Ok(meta) = at.symlink_metadata() else { break };
             let last = at == place.join(OsStr::from_bytes(&change.path));
             // A tracked file in the place of a folder is part of the change itself.
-            let tracked = changes.iter().any(|other| other.before.is_some() && place.join(OsStr::from_bytes(&other.path)) == at);
+            let tracked = changes
+                .iter()
+                .any(|other| other.before.is_some() && place.join(OsStr::from_bytes(&other.path)) == at);
             if (last || !meta.is_dir()) && !tracked {
                 blocking.push(format!("?? {}", change.path.escape_ascii()));
                 break;
@@ -161,9 +207,12 @@ fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result
 }
 
 fn in_the_way(place: &Path, what: &str) -> anyhow::Error {
-    Stop::new(Exit::DirtyTree, format!("{} has changes in the way of the candidate:\n{what}", place.display()))
-        .hint("commit, stash or move them away, then land again")
-        .into()
+    Stop::new(
+        Exit::DirtyTree,
+        format!("{} has changes in the way of the candidate:\n{what}", place.display()),
+    )
+    .hint("commit, stash or move them away, then land again")
+    .into()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -174,7 +223,11 @@ enum Run {
 
 fn dry_run(git: &Git, place: &Path, old: Oid, new: Oid) -> Result<()> {
     // A file that was only touched must not count as edited.
-    let _ = git.at(place).env("GIT_OPTIONAL_LOCKS", "1").args(["update-index", "-q", "--refresh"]).outcome()?;
+    let _ = git
+        .at(place)
+        .env("GIT_OPTIONAL_LOCKS", "1")
+        .args(["update-index", "-q", "--refresh"])
+        .outcome()?;
     update(git, place, old, new, Run::Dry)
 }
 
@@ -185,7 +238,11 @@ fn update(git: &Git, place: &Path, old: Oid, new: Oid, run: Run) -> Result<()> {
     if run == Run::Dry {
         call = call.arg("-n");
     }
-    let outcome = call.arg(old.to_string()).arg(new.to_string()).outcome().context("git read-tree")?;
+    let outcome = call
+        .arg(old.to_string())
+        .arg(new.to_string())
+        .outcome()
+        .context("git read-tree")?;
     if outcome.success() {
         return Ok(());
     }

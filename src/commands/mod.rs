@@ -36,7 +36,11 @@ pub struct Surroundings {
 impl Surroundings {
     /// A variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
-        self.vars.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+        self.vars
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_os_str())
+            .filter(|value| !value.is_empty())
     }
 
     /// The same as text.
@@ -97,7 +101,9 @@ pub fn job_folder(store: &Store, id: &str) -> Result<Folder> {
         return Err(bad_job_id(id).into());
     }
     store.find(id)?.ok_or_else(|| {
-        Stop::new(Exit::WrongState, format!("there is no job {id} in this clone")).hint("agentgate status lists the jobs").into()
+        Stop::new(Exit::WrongState, format!("there is no job {id} in this clone"))
+            .hint("agentgate status lists the jobs")
+            .into()
     })
 }
 

@@ -27,24 +27,47 @@ pub struct Report {
 pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     let checkout = surroundings.checkout()?;
     let owner = drop::own(&Store::of(&checkout.common), id)?;
-    let created = owner.state.created.clone().context("the job's log has no job.created")?;
+    let created = owner
+        .state
+        .created
+        .clone()
+        .context("the job's log has no job.created")?;
     let path = PathBuf::from(&created.worktree);
     let kept = owner.state.ended == Some(Exit::Ok) && !owner.state.landed && !owner.state.dropped;
     if kept && path.is_dir() {
-        return Ok(Report { job_id: id.to_owned(), worktree: path, was_there: true });
+        return Ok(Report {
+            job_id: id.to_owned(),
+            worktree: path,
+            was_there: true,
+        });
     }
     if owner.state.ended.is_none() {
-        return Err(Stop::new(Exit::WrongState, format!("job {id} never finished, so there is no candidate to open"))
-            .hint(format!("agentgate log {} shows how far it came", shell_words::quote(id)))
-            .into());
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("job {id} never finished, so there is no candidate to open"),
+        )
+        .hint(format!(
+            "agentgate log {} shows how far it came",
+            shell_words::quote(id)
+        ))
+        .into());
     }
     let record = refs::record(&checkout.repo, id)?.ok_or_else(|| nothing(id))?;
-    let tree = checkout.repo.find_tree(record).context("the record's tree cannot be read")?;
-    let candidate = tree.get_name("candidate").map(|entry| entry.id()).ok_or_else(|| nothing(id))?;
+    let tree = checkout
+        .repo
+        .find_tree(record)
+        .context("the record's tree cannot be read")?;
+    let candidate = tree
+        .get_name("candidate")
+        .map(|entry| entry.id())
+        .ok_or_else(|| nothing(id))?;
     let blocked = path.symlink_metadata().is_ok();
     if blocked {
         let (what, hint) = in_the_way(&checkout, &path, id)?.unwrap_or_default();
-        return Err(Stop::new(Exit::WorktreeExists, what).hint(hint).hint(format!("is it open already? cd {}", shell(&path))).into());
+        return Err(Stop::new(Exit::WorktreeExists, what)
+            .hint(hint)
+            .hint(format!("is it open already? cd {}", shell(&path)))
+            .into());
     }
     let worktree = Worktree::add(&checkout.git, &checkout.common, &path, &created.base, id, Content::None)?;
     if let Err(error) = fill(&checkout.git, &worktree, &candidate.to_string(), &created.base) {
@@ -52,10 +75,17 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
         return Err(error);
     }
     worktree.unlock()?;
-    Ok(Report { job_id: id.to_owned(), worktree: path, was_there: false })
+    Ok(Report {
+        job_id: id.to_owned(),
+        worktree: path,
+        was_there: false,
+    })
 }
 
 fn nothing(id: &str) -> Stop {
-    Stop::new(Exit::WrongState, format!("job {id} has no candidate: it ended before one was frozen"))
-        .hint(format!("agentgate log {} shows what it did", shell_words::quote(id)))
+    Stop::new(
+        Exit::WrongState,
+        format!("job {id} has no candidate: it ended before one was frozen"),
+    )
+    .hint(format!("agentgate log {} shows what it did", shell_words::quote(id)))
 }

@@ -19,5 +19,7 @@ pub fn preflight(surroundings: &Surroundings, task: Option<&Path>) -> Result<Rep
     let head = checkout.head()?;
     let spared = task.and_then(|task| std::fs::canonicalize(surroundings.cwd.join(task)).ok());
     run::must_be_clean(&checkout, spared.as_deref())?;
-    Ok(Report { head: head.commit.to_string() })
+    Ok(Report {
+        head: head.commit.to_string(),
+    })
 }

@@ -27,7 +27,11 @@ pub fn path(bytes: &[u8]) -> String {
 
 /// `path:line:column`, as far as known.
 pub fn place(finding: &Finding) -> String {
-    let mut shown = if finding.path.is_empty() { finding.commit.clone().unwrap_or_default() } else { path(&finding.path) };
+    let mut shown = if finding.path.is_empty() {
+        finding.commit.clone().unwrap_or_default()
+    } else {
+        path(&finding.path)
+    };
     for number in [finding.line, finding.line.and(finding.column)].into_iter().flatten() {
         shown.push_str(&format!(":{number}"));
     }
@@ -36,12 +40,23 @@ pub fn place(finding: &Finding) -> String {
 
 /// A finding in three lines: place and message, rule, hint.
 pub fn finding(finding: &Finding) -> String {
-    let Finding { rule, message, judged_by, hint, .. } = finding;
+    let Finding {
+        rule,
+        message,
+        judged_by,
+        hint,
+        ..
+    } = finding;
     let commit = match &finding.commit {
         Some(commit) if !finding.path.is_empty() => format!(" (in commit {})", commit.get(..12).unwrap_or(commit)),
         _ => String::new(),
     };
-    let mut text = format!("{}: {message}{commit}\n  rule: {} [{judged_by}] (exit {})\n", place(finding), rule.code(), rule.exit().code());
+    let mut text = format!(
+        "{}: {message}{commit}\n  rule: {} [{judged_by}] (exit {})\n",
+        place(finding),
+        rule.code(),
+        rule.exit().code()
+    );
     if !hint.is_empty() {
         text.push_str(&format!("  hint: {hint}\n"));
     }
@@ -111,7 +126,11 @@ fn base64(bytes: &[u8]) -> String {
         let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
         for digit in 0..4 {
             let index = (word >> (18 - 6 * digit)) & 63;
-            text.push(if digit <= chunk.len() { char::from(ALPHABET[index as usize]) } else { '=' });
+            text.push(if digit <= chunk.len() {
+                char::from(ALPHABET[index as usize])
+            } else {
+                '='
+            });
         }
     }
     text
@@ -123,7 +142,13 @@ mod tests {
 
     #[test]
     fn base64_pads_as_the_standard_says() {
-        let known = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        let known = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ];
         for (plain, encoded) in known {
             assert_eq!(base64(plain.as_bytes()), encoded);
         }

@@ -211,7 +211,7 @@ fn porcelain(records: &[u8]) -> Vec<(String, Vec<u8>)> {
         let path = parts.last().unwrap_or_default().to_vec();
         let why = sub
             .filter(|sub| sub.first() == Some(&b'S'))
-            .map_or(String::new(), |sub| submodule_words(sub));
+            .map_or(String::new(), submodule_words);
         lines.push((format!("{state} {}{why}", path.escape_ascii()), path));
     }
     lines

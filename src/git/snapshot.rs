@@ -235,9 +235,10 @@ fn import(from: &Path, repo: &Repository, tree: Oid, base: Oid) -> Result<()> {
             bail!("object {id} of the candidate is no tree");
         }
         let old: HashMap<Vec<u8>, (Kind, Oid)> = match before {
-            Some(before) => {
-                entries(store.read(before)?.data())?.into_iter().map(|(mode, name, id)| (name, (mode, id))).collect()
-            }
+            Some(before) => entries(store.read(before)?.data())?
+                .into_iter()
+                .map(|(mode, name, id)| (name, (mode, id)))
+                .collect(),
             None => HashMap::new(),
         };
         for (mode, name, child) in entries(&data)? {

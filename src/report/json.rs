@@ -12,7 +12,11 @@ use crate::trailer::Reading;
 pub fn render(outcome: &Outcome) -> String {
     let value = match outcome {
         Outcome::Log(report) => {
-            return report.lines.iter().map(|line| format!("{}\n", Value::Object(line.json.clone()))).collect();
+            return report
+                .lines
+                .iter()
+                .map(|line| format!("{}\n", Value::Object(line.json.clone())))
+                .collect();
         }
         Outcome::Run(report) => run(report),
         Outcome::Check(report) => {

@@ -20,7 +20,10 @@ pub struct Terminal {
 impl Terminal {
     /// With `verbose` the agent's own output is there instead of the moving line.
     pub fn new(verbose: bool) -> Terminal {
-        Terminal { moving: std::io::stderr().is_terminal() && !verbose, bar: RefCell::new(None) }
+        Terminal {
+            moving: std::io::stderr().is_terminal() && !verbose,
+            bar: RefCell::new(None),
+        }
     }
 }
 

@@ -18,16 +18,20 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         Outcome::Status(report) => status(report),
         Outcome::Log(report) => log(report),
         Outcome::Land(report) => (land(report), notes(&report.notices)),
-        Outcome::Drop(report) => {
-            (format!("job_id={}\nrecord={}\n", report.job_id, line(&report.record)), notes(&report.notices))
-        }
+        Outcome::Drop(report) => (
+            format!("job_id={}\nrecord={}\n", report.job_id, line(&report.record)),
+            notes(&report.notices),
+        ),
         Outcome::Open(report) => {
             let words = if report.was_there {
                 "it is kept: this is its worktree"
             } else {
                 "the candidate is staged there; git diff --cached shows it"
             };
-            let beside = format!("agentgate: {words}\nnext: agentgate drop {} when you are done\n", report.job_id);
+            let beside = format!(
+                "agentgate: {words}\nnext: agentgate drop {} when you are done\n",
+                report.job_id
+            );
             (format!("worktree={}\n", line(&report.worktree)), beside)
         }
         Outcome::Init(report) => {
@@ -72,7 +76,11 @@ fn run(report: &run::Report) -> (String, String) {
     let mut beside: String = report.findings.iter().map(render::finding).collect();
     beside.push_str(&notes(&report.notices));
     if report.exit == Exit::Ok {
-        let files = if report.changed == 1 { "1 path".to_owned() } else { format!("{} paths", report.changed) };
+        let files = if report.changed == 1 {
+            "1 path".to_owned()
+        } else {
+            format!("{} paths", report.changed)
+        };
         beside.push_str(&format!("agentgate: passed; {files} changed\n"));
     } else {
         beside.push_str(&format!("agentgate: {} (exit {})\n", report.reason, report.exit));
@@ -109,7 +117,10 @@ fn trailers(report: &trailers::Report) -> String {
         match &row.reading {
             Reading::Human => {}
             Reading::Agent(trailers) => {
-                text.push_str(&format!("{} ok job={} host={} model={}\n", row.commit, trailers.job_id, trailers.host, trailers.model_label));
+                text.push_str(&format!(
+                    "{} ok job={} host={} model={}\n",
+                    row.commit, trailers.job_id, trailers.host, trailers.model_label
+                ));
             }
             Reading::Faulty(faults) => {
                 faulty += 1;
@@ -124,7 +135,10 @@ fn trailers(report: &trailers::Report) -> String {
         (0, ..) => format!("trailers ok; {} is empty: no commit was looked at\n", report.range),
         (commits, 0, _) => format!("trailers ok; no agent commit among {commits}\n"),
         (_, total, 0) => format!("trailers ok; {total} agent commits\n"),
-        (_, total, faulty) => format!("trailers broken; {faulty} of {total} agent commits (exit {})\n", Exit::Trailers.code()),
+        (_, total, faulty) => format!(
+            "trailers broken; {faulty} of {total} agent commits (exit {})\n",
+            Exit::Trailers.code()
+        ),
     });
     text
 }
@@ -141,7 +155,10 @@ fn age(seconds: i64) -> String {
 fn status(report: &jobs::Status) -> (String, String) {
     let mut text = String::new();
     if report.jobs.is_empty() {
-        return ("no jobs in this clone\n".into(), "hint: agentgate run TASK.md -- my-agent\n".into());
+        return (
+            "no jobs in this clone\n".into(),
+            "hint: agentgate run TASK.md -- my-agent\n".into(),
+        );
     }
     let width = report.jobs.iter().map(|job| job.id.len()).max().unwrap_or(0);
     for job in &report.jobs {
@@ -150,7 +167,10 @@ fn status(report: &jobs::Status) -> (String, String) {
         let age = job.age.map_or("-".to_owned(), age);
         let place = job.worktree.as_deref().map(line).unwrap_or_default();
         let about = if job.detail.is_empty() { &job.goal } else { &job.detail };
-        let row = format!("{:width$}  {:11}  exit {exit:>3}  base {base}  {age:>4}  {about}", job.id, job.state);
+        let row = format!(
+            "{:width$}  {:11}  exit {exit:>3}  base {base}  {age:>4}  {about}",
+            job.id, job.state
+        );
         text.push_str(row.trim_end());
         text.push('\n');
         if !place.is_empty() {
@@ -158,7 +178,10 @@ fn status(report: &jobs::Status) -> (String, String) {
         }
     }
     let beside = match &report.holder {
-        Some(holder) => format!("agentgate: job {} (pid {}) holds the clone\n", holder.job, holder.process.pid),
+        Some(holder) => format!(
+            "agentgate: job {} (pid {}) holds the clone\n",
+            holder.job, holder.process.pid
+        ),
         None => String::new(),
     };
     (text, beside)
@@ -167,23 +190,41 @@ fn status(report: &jobs::Status) -> (String, String) {
 fn log(report: &jobs::Log) -> (String, String) {
     let mut text = String::new();
     for line in &report.lines {
-        let known = if line.event.is_none() { " (not known to this version)" } else { "" };
+        let known = if line.event.is_none() {
+            " (not known to this version)"
+        } else {
+            ""
+        };
         text.push_str(&format!("{:>3}  {}  {}{known}\n", line.seq, line.at, line.kind));
         for (key, value) in jobs::details(&line.json) {
             text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
         }
     }
     let mut beside = format!("agentgate: job {}: {}\n", report.job_id, report.words);
-    beside.push_str(&format!("the record: {} ({})\n", line(&report.record), report.files.join(", ")));
+    beside.push_str(&format!(
+        "the record: {} ({})\n",
+        line(&report.record),
+        report.files.join(", ")
+    ));
     if report.torn > 0 {
-        beside.push_str(&format!("note: a torn last line of {} bytes was passed over\n", report.torn));
+        beside.push_str(&format!(
+            "note: a torn last line of {} bytes was passed over\n",
+            report.torn
+        ));
     }
     (text, beside)
 }
 
 fn land(report: &land::Report) -> String {
-    let place = report.checkout.as_deref().map(|place| format!("checkout={}\n", line(place))).unwrap_or_default();
-    format!("landed={}\ncommit={}\nold={}\n{place}", report.target, report.commit, report.old)
+    let place = report
+        .checkout
+        .as_deref()
+        .map(|place| format!("checkout={}\n", line(place)))
+        .unwrap_or_default();
+    format!(
+        "landed={}\ncommit={}\nold={}\n{place}",
+        report.target, report.commit, report.old
+    )
 }
 
 fn exit_codes() -> String {

@@ -34,27 +34,47 @@ impl Job {
             parent: self.created.base.clone(),
             patch,
         })?;
-        let commit = history::commit(&self.checkout.git, &self.checkout.common, &frozen, self.base, &message, &self.identity)?;
+        let commit = history::commit(
+            &self.checkout.git,
+            &self.checkout.common,
+            &frozen,
+            self.base,
+            &message,
+            &self.identity,
+        )?;
         watch.step(&format!("commit {commit}"));
-        self.owner.append(&Event::CommitMade { commit: commit.to_string() })
+        self.owner.append(&Event::CommitMade {
+            commit: commit.to_string(),
+        })
     }
 
     /// `unconfined`, or the layers, then each waiver.
     pub(super) fn confinement_value(&self) -> String {
-        std::iter::once(confine::tier()).chain(self.created.waivers.iter().map(String::as_str)).collect::<Vec<_>>().join(",")
+        std::iter::once(confine::tier())
+            .chain(self.created.waivers.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     /// `change.patch`, from the same two trees that were judged.
     pub(super) fn save_patch(&self) -> Result<crate::job::FileRef> {
         let frozen = self.frozen.as_ref().context("nothing is frozen")?;
         let stage = self.stage.as_ref().context("nothing was staged")?;
-        let patch = evidence::patch(&self.checkout.git, stage, &self.created.base, &frozen.tree().to_string())?;
+        let patch = evidence::patch(
+            &self.checkout.git,
+            stage,
+            &self.created.base,
+            &frozen.tree().to_string(),
+        )?;
         self.owner.folder.save(store::PATCH, &patch)
     }
 
     /// The record as a tree under `refs/agentgate/jobs/`: the log so far and the files beside it.
     pub(super) fn write_record_ref(&self) -> Result<()> {
-        let mut files = vec![(store::EVENTS, self.owner.log_bytes()?), (store::TASK, self.task_bytes.clone())];
+        let mut files = vec![
+            (store::EVENTS, self.owner.log_bytes()?),
+            (store::TASK, self.task_bytes.clone()),
+        ];
         for name in [store::PATCH, store::GATE_LOG, store::GATE_JSON] {
             match std::fs::read(self.owner.folder.path.join(name)) {
                 Ok(bytes) => files.push((name, bytes)),
@@ -75,12 +95,18 @@ impl Job {
         let commit = git2::Oid::from_str(&commit)?;
         refs::create_branch(&self.checkout.repo, &id, commit)?;
         worktree.restore_git_file()?;
-        files::replace(&worktree.admin.join("HEAD"), format!("ref: {}\n", refs::branch(&id)).as_bytes(), 0o644)?;
+        files::replace(
+            &worktree.admin.join("HEAD"),
+            format!("ref: {}\n", refs::branch(&id)).as_bytes(),
+            0o644,
+        )?;
         // The staged index describes exactly the candidate, stat data included.
         copy_index(&stage.git_dir.join("index"), &worktree.admin.join("index"))?;
         worktree.unlock()?;
         self.copy_artifacts()?;
-        self.owner.append(&Event::Kept { branch: format!("agent/{id}") })?;
+        self.owner.append(&Event::Kept {
+            branch: format!("agent/{id}"),
+        })?;
         self.remove_private()?;
         watch.step(&format!("kept on branch agent/{id}"));
         Ok(())
@@ -91,7 +117,14 @@ impl Job {
         let private = &self.places.private;
         files::remove_tree(private).with_context(|| format!("cannot remove {}", private.display()))?;
         // Folders that are empty now; others may have just begun to use them.
-        for folder in [private.parent(), Some(self.places.trash.as_path()), Some(self.places.root.as_path())].into_iter().flatten() {
+        for folder in [
+            private.parent(),
+            Some(self.places.trash.as_path()),
+            Some(self.places.root.as_path()),
+        ]
+        .into_iter()
+        .flatten()
+        {
             let _ = std::fs::remove_dir(folder);
         }
         Ok(())
@@ -100,7 +133,14 @@ impl Job {
     pub(super) fn copy_artifacts(&self) -> Result<()> {
         let Some(dir) = &self.artifacts else { return Ok(()) };
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-        for name in [store::PATCH, store::GATE_LOG, store::GATE_JSON, store::TASK, store::AGENT_LOG, store::EVENTS] {
+        for name in [
+            store::PATCH,
+            store::GATE_LOG,
+            store::GATE_JSON,
+            store::TASK,
+            store::AGENT_LOG,
+            store::EVENTS,
+        ] {
             let from = self.owner.folder.path.join(name);
             if from.exists() {
                 let bytes = std::fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?;

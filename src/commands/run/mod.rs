@@ -20,8 +20,8 @@ use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
-pub use settle::not_covered;
 pub use prepare::{default_job_id, must_be_clean};
+pub use settle::not_covered;
 
 /// What the person asked for.
 #[derive(Clone, Debug)]

@@ -17,10 +17,10 @@ use crate::git::places::{Places, jobs_root};
 use crate::git::repo::Checkout;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::Shadow;
+use crate::git::shell;
 use crate::git::snapshot::{Frozen, Stage};
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Worktree, in_the_way};
-use crate::git::shell;
 use crate::job::{Created, Event};
 use crate::lock::{CloneLock, Holder, LockError, LockGuard};
 use crate::process::{ProcessId, signals};
@@ -64,7 +64,11 @@ pub struct Job {
 /// Checks everything and takes the lock; then the job exists.
 pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Job> {
     signals::install().context("cannot catch signals")?;
-    let id = match options.job_id.clone().map_or_else(|| surroundings.text("AGENT_JOB_ID"), |id| Ok(Some(id)))? {
+    let id = match options
+        .job_id
+        .clone()
+        .map_or_else(|| surroundings.text("AGENT_JOB_ID"), |id| Ok(Some(id)))?
+    {
         Some(id) if !trailer::valid_job_id(&id) => return Err(bad_job_id(&id).into()),
         Some(id) => id,
         None => default_job_id(),
@@ -84,14 +88,18 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     let path = surroundings.var("PATH");
     let agent = Found::find(&source, &surroundings.cwd, path)
         .map_err(|error| Stop::new(Exit::AgentFailed, format!("the agent could not be started: {error}")))?;
-    let implementer = settings.implementer.unwrap_or_default();
+    let implementer = settings.implementer.as_ref();
     let host = label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?.unwrap_or_else(|| "local".into());
     let model_label = match label(surroundings.text("AGENT_MODEL_LABEL")?, "AGENT_MODEL_LABEL")? {
         Some(label) => Some(label),
-        None => label(implementer.model_label.clone(), "model_label")?,
+        None => label(implementer.and_then(|agent| agent.model_label.clone()), "model_label")?,
     };
     let identity = Identity::of(&checkout)?;
-    let artifacts = options.artifacts.as_ref().map(|dir| artifacts_folder(&checkout, surroundings, dir)).transpose()?;
+    let artifacts = options
+        .artifacts
+        .as_ref()
+        .map(|dir| artifacts_folder(&checkout, surroundings, dir))
+        .transpose()?;
     let mut waivers = Vec::new();
     if options.allow_dirty {
         waivers.push("allow-dirty".to_owned());
@@ -106,7 +114,11 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     }
     let places = Places::of(&jobs_root(&checkout.clone, surroundings.state_home().as_deref())?, &id);
     must_be_free(&checkout, &store, &places, &id)?;
-    let timeout = options.timeout.or(task.timeout).or(implementer.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let timeout = options
+        .timeout
+        .or(task.timeout)
+        .or(implementer.and_then(|agent| agent.timeout))
+        .unwrap_or(DEFAULT_TIMEOUT);
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),
@@ -154,10 +166,24 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let me = ProcessId::current().context("cannot read /proc/self")?;
     job.owner.append(&Event::Created(created))?;
-    job.owner.append(&Event::Owned { pid: me.pid.unsigned_abs(), start_time: me.start_time, boot_id: me.boot_id })?;
+    job.owner.append(&Event::Owned {
+        pid: me.pid.unsigned_abs(),
+        start_time: me.start_time,
+        boot_id: me.boot_id,
+    })?;
     watch.step(&format!("job {id}: {}", job.created.goal));
-    watch.step(&format!("base {} ({})", base, head.branch.as_deref().unwrap_or("detached HEAD").trim_start_matches("refs/heads/")));
-    job.task.scope().iter().for_each(|line| watch.step(&format!("scope: {line}")));
+    watch.step(&format!(
+        "base {} ({})",
+        base,
+        head.branch
+            .as_deref()
+            .unwrap_or("detached HEAD")
+            .trim_start_matches("refs/heads/")
+    ));
+    job.task
+        .scope()
+        .iter()
+        .for_each(|line| watch.step(&format!("scope: {line}")));
     if options.allow_dirty {
         watch.step("--allow-dirty: the checkout's own changes are not part of the job and stay as they are");
     }
@@ -182,18 +208,45 @@ fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>, PathBuf)> {
     let bad = |message: String, hint: &str| Stop::new(Exit::BadTask, message).hint(hint);
     let shown = given.display();
     let path = std::fs::canonicalize(cwd.join(given)).map_err(|error| {
-        bad(format!("the task file {shown} cannot be read: {error}"), "give the path of a text file that says what is to be done")
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "give the path of a text file that says what is to be done",
+        )
     })?;
-    let meta = std::fs::metadata(&path).map_err(|error| bad(format!("the task file {shown} cannot be read: {error}"), "check its permissions"))?;
+    let meta = std::fs::metadata(&path).map_err(|error| {
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "check its permissions",
+        )
+    })?;
     if !meta.is_file() {
-        return Err(bad(format!("the task file {shown} is not a regular file"), "write the task into a file").into());
+        return Err(bad(
+            format!("the task file {shown} is not a regular file"),
+            "write the task into a file",
+        )
+        .into());
     }
     if meta.len() > task::MAX_BYTES as u64 {
-        return Err(bad(format!("the task file {shown} has {} bytes; the limit is {}", meta.len(), task::MAX_BYTES), "shorten it, and name files for the agent to read").into());
+        return Err(bad(
+            format!(
+                "the task file {shown} has {} bytes; the limit is {}",
+                meta.len(),
+                task::MAX_BYTES
+            ),
+            "shorten it, and name files for the agent to read",
+        )
+        .into());
     }
-    let bytes = std::fs::read(&path).map_err(|error| bad(format!("the task file {shown} cannot be read: {error}"), "check its permissions"))?;
+    let bytes = std::fs::read(&path).map_err(|error| {
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "check its permissions",
+        )
+    })?;
     let task = Task::parse(&bytes).map_err(|error| {
-        let place = error.line.map_or_else(|| shown.to_string(), |line| format!("{shown}:{line}"));
+        let place = error
+            .line
+            .map_or_else(|| shown.to_string(), |line| format!("{shown}:{line}"));
         bad(format!("{place}: {}", error.message), &error.hint)
     })?;
     Ok((task, bytes, path))
@@ -204,7 +257,10 @@ fn rules_of(checkout: &Checkout, base: git2::Oid, task: &Task) -> Result<(gate::
     let tree = GitTree::of_commit(&checkout.repo, base).map_err(GateError::from)?;
     let short = base.to_string();
     let policy = Policy::of(&tree).map_err(|error| {
-        Stop::new(Exit::PolicyUnusable, format!("no usable policy in base {}: {error}", &short[..12]))
+        Stop::new(
+            Exit::PolicyUnusable,
+            format!("no usable policy in base {}: {error}", &short[..12]),
+        )
     })?;
     // An empty change judged by the task: what the task names must exist in the policy.
     gate::check(&tree, &tree, Some(task))?;
@@ -230,10 +286,16 @@ fn command_source(options: &Options, surroundings: &Surroundings, settings: &Set
     if let Some(implementer) = &settings.implementer {
         return Ok((Source::Settings(implementer.command.clone()), false));
     }
-    Err(Stop::new(Exit::Usage, "no agent command: nothing after --, AGENT_CMD is not set, and the base's settings name none")
-        .hint(format!("agentgate run {} -- my-agent --its-flags", shell(&options.task)))
-        .hint(format!("or commit agents.implementer.command in {SETTINGS_PATH}"))
-        .into())
+    Err(Stop::new(
+        Exit::Usage,
+        "no agent command: nothing after --, AGENT_CMD is not set, and the base's settings name none",
+    )
+    .hint(format!(
+        "agentgate run {} -- my-agent --its-flags",
+        shell(&options.task)
+    ))
+    .hint(format!("or commit agents.implementer.command in {SETTINGS_PATH}"))
+    .into())
 }
 
 fn source_words(source: &Source) -> &'static str {
@@ -256,15 +318,20 @@ fn program_of(source: &Source) -> String {
 
 fn label(value: Option<String>, name: &str) -> Result<Option<String>> {
     match value {
-        Some(value) if !trailer::valid_value(&value) => Err(Stop::new(Exit::Usage, format!("{name} {value:?} cannot stand in a trailer"))
-            .hint("1 to 128 of A-Z a-z 0-9 . _ : / @ + , -")
-            .into()),
+        Some(value) if !trailer::valid_value(&value) => Err(Stop::new(
+            Exit::Usage,
+            format!("{name} {value:?} cannot stand in a trailer"),
+        )
+        .hint("1 to 128 of A-Z a-z 0-9 . _ : / @ + , -")
+        .into()),
         other => Ok(other),
     }
 }
 
 fn text(path: &Path) -> Result<String> {
-    path.to_str().map(str::to_owned).with_context(|| format!("the path {} is not UTF-8", path.display()))
+    path.to_str()
+        .map(str::to_owned)
+        .with_context(|| format!("the path {} is not UTF-8", path.display()))
 }
 
 /// A folder for copies of the record. Inside a checkout it must be ignored, or it would make the
@@ -274,21 +341,42 @@ fn artifacts_folder(checkout: &Checkout, surroundings: &Surroundings, given: &Pa
     // The folder need not exist: resolve what does.
     let existing = dir.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let rest = dir.strip_prefix(existing).unwrap_or(Path::new("")).to_owned();
-    let real = std::fs::canonicalize(existing).with_context(|| format!("cannot resolve {}", existing.display()))?.join(rest);
+    let real = std::fs::canonicalize(existing)
+        .with_context(|| format!("cannot resolve {}", existing.display()))?
+        .join(rest);
     if real.exists() && !real.is_dir() {
         return Err(Stop::new(Exit::Usage, format!("--artifacts {} is not a folder", given.display())).into());
     }
-    let inside = [Some(&checkout.clone), checkout.workdir.as_ref()].into_iter().flatten().find(|top| real.starts_with(top));
+    let inside = [Some(&checkout.clone), checkout.workdir.as_ref()]
+        .into_iter()
+        .flatten()
+        .find(|top| real.starts_with(top));
     if let Some(top) = inside
         && !real.starts_with(&checkout.common)
     {
         let probe = real.join("change.patch");
-        let ignored = checkout.git.at(top).args(["check-ignore", "--quiet", "--"]).arg(&probe).outcome()?.success();
+        let ignored = checkout
+            .git
+            .at(top)
+            .args(["check-ignore", "--quiet", "--"])
+            .arg(&probe)
+            .outcome()?
+            .success();
         if !ignored {
             let line = real.strip_prefix(top).unwrap_or(&real).display().to_string();
-            return Err(Stop::new(Exit::Usage, format!("--artifacts {} lies in the clone and is not ignored: it would make it dirty", given.display()))
-                .hint(format!("echo {} >> {}", shell_words::quote(&format!("/{line}/")), shell(&checkout.common.join("info/exclude"))))
-                .into());
+            return Err(Stop::new(
+                Exit::Usage,
+                format!(
+                    "--artifacts {} lies in the clone and is not ignored: it would make it dirty",
+                    given.display()
+                ),
+            )
+            .hint(format!(
+                "echo {} >> {}",
+                shell_words::quote(&format!("/{line}/")),
+                shell(&checkout.common.join("info/exclude"))
+            ))
+            .into());
         }
     }
     Ok(real)
@@ -296,35 +384,56 @@ fn artifacts_folder(checkout: &Checkout, surroundings: &Surroundings, given: &Pa
 
 /// Exit 12 unless the checkout is clean; `spared` is the task file, which may lie there untracked.
 pub fn must_be_clean(checkout: &Checkout, spared: Option<&Path>) -> Result<()> {
-    let place = checkout.workdir.as_ref().unwrap_or(&checkout.common).display().to_string();
+    let place = checkout
+        .workdir
+        .as_ref()
+        .unwrap_or(&checkout.common)
+        .display()
+        .to_string();
     if let Some(operation) = checkout.operation() {
-        return Err(Stop::new(Exit::DirtyTree, format!("{place} is in the middle of {operation}"))
-            .hint("finish or abort it first: git status says how")
-            .into());
+        return Err(
+            Stop::new(Exit::DirtyTree, format!("{place} is in the middle of {operation}"))
+                .hint("finish or abort it first: git status says how")
+                .into(),
+        );
     }
     let dirt = checkout.dirt(spared)?;
     if dirt.is_empty() {
         return Ok(());
     }
-    Err(Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")))
-        .hint("commit or stash it: git stash --include-untracked")
-        .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
-        .into())
+    Err(
+        Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")))
+            .hint("commit or stash it: git stash --include-untracked")
+            .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
+            .into(),
+    )
 }
 
 fn acquire(checkout: &Checkout, id: &str, options: &Options) -> Result<LockGuard> {
     let process = ProcessId::current().context("cannot read /proc/self")?;
-    let holder = Holder { job: id.to_owned(), process, command: format!("agentgate run {}", options.task.display()) };
+    let holder = Holder {
+        job: id.to_owned(),
+        process,
+        command: format!("agentgate run {}", options.task.display()),
+    };
     CloneLock::acquire(&checkout.common, &holder, options.wait).map_err(|error| match error {
         LockError::Held { holder, path } => {
             let who = holder.map_or_else(
                 || format!("another process holds {}", path.display()),
                 |holder| format!("job {} (pid {}) holds the clone", holder.job, holder.process.pid),
             );
-            Stop::new(Exit::Locked, who).hint("agentgate status shows it; --wait queues behind it").into()
+            Stop::new(Exit::Locked, who)
+                .hint("agentgate status shows it; --wait queues behind it")
+                .into()
         }
-        LockError::Interrupted(signal) => Stop::new(Exit::from_signal(signal), "interrupted while waiting for the clone lock").into(),
-        LockError::Unavailable { path, error } => anyhow::anyhow!("locking is not available at {}: {error}", path.display()),
+        LockError::Interrupted(signal) => Stop::new(
+            Exit::from_signal(signal),
+            "interrupted while waiting for the clone lock",
+        )
+        .into(),
+        LockError::Unavailable { path, error } => {
+            anyhow::anyhow!("locking is not available at {}: {error}", path.display())
+        }
     })
 }
 
@@ -332,16 +441,26 @@ fn must_be_free(checkout: &Checkout, store: &Store, places: &Places, id: &str) -
     if let Some(taken) = store.taken(id)? {
         return Err(Stop::new(Exit::WorktreeExists, format!("job {taken} exists already"))
             .hint("choose another --job-id")
-            .hint(format!("agentgate log {} shows what it did", shell_words::quote(&taken)))
+            .hint(format!(
+                "agentgate log {} shows what it did",
+                shell_words::quote(&taken)
+            ))
             .into());
     }
     if let Some((what, hint)) = in_the_way(checkout, &places.worktree, id)? {
         return Err(Stop::new(Exit::WorktreeExists, what).hint(hint).into());
     }
     if places.private.symlink_metadata().is_ok() {
-        return Err(Stop::new(Exit::WorktreeExists, format!("{} exists already", places.private.display()))
-            .hint(format!("it belongs to no job of this clone; move it away: mv {} {}.old", shell(&places.private), shell(&places.private)))
-            .into());
+        return Err(Stop::new(
+            Exit::WorktreeExists,
+            format!("{} exists already", places.private.display()),
+        )
+        .hint(format!(
+            "it belongs to no job of this clone; move it away: mv {} {}.old",
+            shell(&places.private),
+            shell(&places.private)
+        ))
+        .into());
     }
     Ok(())
 }

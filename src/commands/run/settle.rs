@@ -10,16 +10,22 @@ use crate::confine;
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::git::shell;
-use crate::job::{AgentEnd, Event};
 use crate::job::machine::Ending;
+use crate::job::{AgentEnd, Event};
 use crate::store;
 
 impl Job {
     pub(super) fn end(&mut self, ending: &Ending, watch: &dyn Watch) -> Result<()> {
         let event = match ending {
             Ending::Refused(exit) => Event::Refused { exit: exit.code() },
-            Ending::Failed(exit, reason) => Event::Failed { exit: exit.code(), reason: reason.chars().take(500).collect() },
-            Ending::Interrupted(signal) => Event::Interrupted { signal: *signal, exit: Exit::from_signal(*signal).code() },
+            Ending::Failed(exit, reason) => Event::Failed {
+                exit: exit.code(),
+                reason: reason.chars().take(500).collect(),
+            },
+            Ending::Interrupted(signal) => Event::Interrupted {
+                signal: *signal,
+                exit: Exit::from_signal(*signal).code(),
+            },
         };
         if self.frozen.is_some() {
             self.save_patch()?;
@@ -30,15 +36,17 @@ impl Job {
                 Ending::Failed(exit, reason) => format!("{reason} (exit {})", exit.code()),
                 Ending::Interrupted(signal) => format!("interrupted by signal {signal}"),
             };
-            self.owner.folder.save(store::GATE_LOG, format!("not judged: {why}\n").as_bytes())?;
+            self.owner
+                .folder
+                .save(store::GATE_LOG, format!("not judged: {why}\n").as_bytes())?;
         }
         self.owner.append(&event)?;
         self.write_record_ref()?;
         self.copy_artifacts()?;
-        if let Some(worktree) = self.worktree.clone() {
-            if let Some(left) = worktree.remove(&self.owner.folder.id, &self.places.trash)? {
-                self.notices.push(left);
-            }
+        if let Some(worktree) = self.worktree.clone()
+            && let Some(left) = worktree.remove(&self.owner.folder.id, &self.places.trash)?
+        {
+            self.notices.push(left);
         }
         self.remove_private()?;
         watch.step("record saved, worktree removed");
@@ -56,9 +64,19 @@ impl Job {
             Some(stop) => (stop.exit, stop.message.clone()),
             None => (interrupted.unwrap_or(Exit::Internal), format!("{error:#}")),
         };
-        let reason: String = message.chars().filter(|letter| !letter.is_control()).take(500).collect();
+        let reason: String = message
+            .chars()
+            .filter(|letter| !letter.is_control())
+            .take(500)
+            .collect();
         let recorded = self.owner.state.ended.is_some()
-            || self.owner.append(&Event::Failed { exit: exit.code(), reason: reason.clone() }).is_ok();
+            || self
+                .owner
+                .append(&Event::Failed {
+                    exit: exit.code(),
+                    reason: reason.clone(),
+                })
+                .is_ok();
         let id = shell_words::quote(&self.owner.folder.id).into_owned();
         let mut stop = Stop::new(exit, format!("job {id} failed: {message}"));
         if recorded {
@@ -77,11 +95,15 @@ impl Job {
                 let _ = worktree.restore_git_file();
                 let _ = worktree.unlock();
                 stop = stop
-                    .hint(format!("nothing was deleted: what the agent left is in {}", shell(&worktree.path)))
+                    .hint(format!(
+                        "nothing was deleted: what the agent left is in {}",
+                        shell(&worktree.path)
+                    ))
                     .hint(format!("when you have what you need: agentgate drop --force {id}"));
             }
         }
-        stop.hint(format!("the record: {}", shell(&self.owner.folder.path))).into()
+        stop.hint(format!("the record: {}", shell(&self.owner.folder.path)))
+            .into()
     }
 
     pub(super) fn report(&self, exit: Exit) -> Report {
@@ -105,16 +127,31 @@ impl Job {
         }
         let mut next = Vec::new();
         if kept {
-            next.push((format!("git -C {} show", shell(&self.places.worktree)), "look at it".to_owned()));
-            next.push((format!("agentgate land {id}"), "put it on the branch the job started from".to_owned()));
-            next.push((format!("agentgate drop {id}"), "give it up; the record stays".to_owned()));
+            next.push((
+                format!("git -C {} show", shell(&self.places.worktree)),
+                "look at it".to_owned(),
+            ));
+            next.push((
+                format!("agentgate land {id}"),
+                "put it on the branch the job started from".to_owned(),
+            ));
+            next.push((
+                format!("agentgate drop {id}"),
+                "give it up; the record stays".to_owned(),
+            ));
         } else {
             if self.frozen.as_ref().is_some_and(|frozen| frozen.changed > 0) {
-                next.push((format!("cat {}", shell(&folder.path.join(store::PATCH))), "what the agent had changed".to_owned()));
+                next.push((
+                    format!("cat {}", shell(&folder.path.join(store::PATCH))),
+                    "what the agent had changed".to_owned(),
+                ));
                 next.push((format!("agentgate open {id}"), "the same as a worktree".to_owned()));
             }
             if self.owner.state.agent.is_some() {
-                next.push((format!("cat {}", shell(&folder.path.join(store::AGENT_LOG))), "what the agent said".to_owned()));
+                next.push((
+                    format!("cat {}", shell(&folder.path.join(store::AGENT_LOG))),
+                    "what the agent said".to_owned(),
+                ));
             }
         }
         Report {
@@ -127,8 +164,17 @@ impl Job {
             exit,
             reason,
             confinement: self.confinement_value(),
-            findings: self.verdict.as_ref().map(|verdict| verdict.findings.clone()).unwrap_or_default(),
-            notices: self.verdict.iter().flat_map(|verdict| verdict.notices.clone()).chain(notices).collect(),
+            findings: self
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.findings.clone())
+                .unwrap_or_default(),
+            notices: self
+                .verdict
+                .iter()
+                .flat_map(|verdict| verdict.notices.clone())
+                .chain(notices)
+                .collect(),
             changed: self.frozen.as_ref().map_or(0, |frozen| frozen.changed),
             next,
             landed: None,

@@ -33,7 +33,9 @@ const SAVED_INDEX: &str = "index.base";
 impl Job {
     pub(super) fn preflight(&mut self) -> Result<()> {
         // The check itself was made before the job existed; this is where it becomes durable.
-        self.owner.append(&Event::PreflightPassed { head: self.head.to_string() })
+        self.owner.append(&Event::PreflightPassed {
+            head: self.head.to_string(),
+        })
     }
 
     pub(super) fn add_worktree(&mut self, watch: &dyn Watch) -> Result<()> {
@@ -52,7 +54,10 @@ impl Job {
             Content::Base,
         )?;
         copy_index(&worktree.admin.join("index"), &self.places.private.join(SAVED_INDEX))?;
-        let event = Event::WorktreeAdded { path: worktree.path.display().to_string(), admin: worktree.admin.display().to_string() };
+        let event = Event::WorktreeAdded {
+            path: worktree.path.display().to_string(),
+            admin: worktree.admin.display().to_string(),
+        };
         self.worktree = Some(worktree);
         self.owner.append(&event)
     }
@@ -62,16 +67,38 @@ impl Job {
         let worktree = self.worktree.clone().context("no worktree")?;
         let private = self.places.private.clone();
         let xdg = self.surroundings.config_home();
-        let content = ContentSettings::read(&self.checkout, &worktree.admin, self.surroundings.home(), xdg.as_deref())?;
-        let shadow =
-            Shadow::make(&self.checkout.repo, &content, &private, &worktree.path, &worktree.admin, &id, &self.created.base)?;
+        let content = ContentSettings::read(
+            &self.checkout,
+            &worktree.admin,
+            self.surroundings.home(),
+            xdg.as_deref(),
+        )?;
+        let shadow = Shadow::make(
+            &self.checkout.repo,
+            &content,
+            &private,
+            &worktree.path,
+            &worktree.admin,
+            &id,
+            &self.created.base,
+        )?;
         self.content = Some(content);
         self.shadow = Some(shadow);
         let task_file = private.join("task/TASK.md");
         let model = (self.created.model_label != "unspecified").then_some(self.created.model_label.as_str());
-        let fill = Fill { task_file: &task_file, task: &self.task.text, worktree: &worktree.path, job: &id, model };
+        let fill = Fill {
+            task_file: &task_file,
+            task: &self.task.text,
+            worktree: &worktree.path,
+            job: &id,
+            model,
+        };
         let filled = self.agent.fill(&fill);
-        let filter = if self.trusted_command { Filter::Withhold } else { Filter::Allow };
+        let filter = if self.trusted_command {
+            Filter::Withhold
+        } else {
+            Filter::Allow
+        };
         let given = Given {
             job: &id,
             host_label: &self.created.host,
@@ -84,14 +111,30 @@ impl Job {
         };
         let env = environment::build(&self.surroundings.vars, filter, &[], &given);
         self.withheld = env.withheld;
-        self.owner.append(&Event::StepStarted { step: STEP.into(), role: ROLE.into() })?;
-        self.owner.append(&Event::Confined { tier: confine::tier().into() })?;
-        watch.step(&format!("agent {} (limit {}, {})", self.created.agent, seconds(self.created.timeout), confine::tier()));
+        self.owner.append(&Event::StepStarted {
+            step: STEP.into(),
+            role: ROLE.into(),
+        })?;
+        self.owner.append(&Event::Confined {
+            tier: confine::tier().into(),
+        })?;
+        watch.step(&format!(
+            "agent {} (limit {}, {})",
+            self.created.agent,
+            seconds(self.created.timeout),
+            confine::tier()
+        ));
         let log = self.owner.folder.path.join(store::AGENT_LOG);
         let (end, leftovers, duration) = match filled {
             Err(error) => {
                 files::replace(&log, b"", 0o600)?;
-                (AgentEnd::NotStarted { error: error.to_string() }, 0, Duration::ZERO)
+                (
+                    AgentEnd::NotStarted {
+                        error: error.to_string(),
+                    },
+                    0,
+                    Duration::ZERO,
+                )
             }
             Ok(command) => {
                 let run = AgentRun {
@@ -120,10 +163,16 @@ impl Job {
             worktree.restore_git_file()?;
         }
         if leftovers > 0 {
-            self.notices.push(format!("{leftovers} process(es) that the agent had left running were ended"));
+            self.notices.push(format!(
+                "{leftovers} process(es) that the agent had left running were ended"
+            ));
         }
         let output = self.owner.folder.describe(store::AGENT_LOG)?;
-        watch.step(&format!("agent {} after {}", end_words(&end), seconds(duration.as_secs())));
+        watch.step(&format!(
+            "agent {} after {}",
+            end_words(&end),
+            seconds(duration.as_secs())
+        ));
         self.owner.append(&Event::StepFinished {
             step: STEP.into(),
             end,
@@ -140,16 +189,33 @@ impl Job {
         let private = self.places.private.clone();
         let git = self.checkout.git.clone();
         if !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err(Stop::new(Exit::Collision, format!("{} is gone: something removed the worktree under the job", worktree.path.display())).into());
+            return Err(Stop::new(
+                Exit::Collision,
+                format!(
+                    "{} is gone: something removed the worktree under the job",
+                    worktree.path.display()
+                ),
+            )
+            .into());
         }
-        let stage = Stage::make(&content, &private, &worktree.path, &private.join(SAVED_INDEX), &self.created.base)?;
+        let stage = Stage::make(
+            &content,
+            &private,
+            &worktree.path,
+            &private.join(SAVED_INDEX),
+            &self.created.base,
+        )?;
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base)?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
         if !hidden.is_empty() {
             let (archive, left_out) = evidence::archive(&worktree.path, &hidden)?;
             self.owner.folder.save(store::HIDDEN, &archive)?;
-            let mut names: Vec<String> = hidden.iter().take(10).map(|path| gate::render::path(path.as_os_str().as_encoded_bytes())).collect();
+            let mut names: Vec<String> = hidden
+                .iter()
+                .take(10)
+                .map(|path| gate::render::path(path.as_os_str().as_encoded_bytes()))
+                .collect();
             if hidden.len() > names.len() {
                 names.push(format!("and {} more", hidden.len() - names.len()));
             }
@@ -160,7 +226,10 @@ impl Job {
                 store::HIDDEN
             ));
             if left_out > 0 {
-                self.notices.push(format!("{left_out} hidden file(s) did not fit into {} or could not be read", store::HIDDEN));
+                self.notices.push(format!(
+                    "{left_out} hidden file(s) did not fit into {} or could not be read",
+                    store::HIDDEN
+                ));
             }
         }
         if let Some(shadow) = &self.shadow {
@@ -175,39 +244,70 @@ impl Job {
             self.save_refs(&git, &content, &refs)?;
         }
         for nested in &frozen.nested {
-            self.notices.push(format!("{nested} held a repository of its own; its files count as files of the candidate"));
+            self.notices.push(format!(
+                "{nested} held a repository of its own; its files count as files of the candidate"
+            ));
         }
         let event = Event::Frozen {
             tree: frozen.tree().to_string(),
             changed: frozen.changed as u64,
             hidden: hidden.len() as u64,
-            refs: self.refs.refs.keys().take(20).map(|name| name.chars().take(100).collect()).collect(),
-            nested: frozen.nested.iter().take(10).map(|name| name.chars().take(100).collect()).collect(),
+            refs: self
+                .refs
+                .refs
+                .keys()
+                .take(20)
+                .map(|name| name.chars().take(100).collect())
+                .collect(),
+            nested: frozen
+                .nested
+                .iter()
+                .take(10)
+                .map(|name| name.chars().take(100).collect())
+                .collect(),
         };
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.owner.append(&event)
     }
 
-    fn save_refs(&mut self, git: &crate::git::program::Git, content: &ContentSettings, refs: &evidence::AgentRefs) -> Result<()> {
+    fn save_refs(
+        &mut self,
+        git: &crate::git::program::Git,
+        content: &ContentSettings,
+        refs: &evidence::AgentRefs,
+    ) -> Result<()> {
         let Some(shadow) = &self.shadow else { return Ok(()) };
         if refs.refs.is_empty() && refs.head.is_none() {
             return Ok(());
         }
         let stashes = refs.refs.keys().filter(|name| name.contains("stash")).count();
         let saved = evidence::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
-        let names: Vec<&str> = refs.refs.keys().map(String::as_str).chain(refs.head.as_ref().map(|_| "its own commits")).collect();
+        let names: Vec<&str> = refs
+            .refs
+            .keys()
+            .map(String::as_str)
+            .chain(refs.head.as_ref().map(|_| "its own commits"))
+            .collect();
         let shown = names.iter().take(10).copied().collect::<Vec<_>>().join(", ");
         match saved {
             Ok(Some(bytes)) => {
                 self.owner.folder.save(store::BUNDLE, &bytes)?;
-                self.notices.push(format!("the agent left {shown}; saved in {}", store::BUNDLE));
+                self.notices
+                    .push(format!("the agent left {shown}; saved in {}", store::BUNDLE));
             }
-            Ok(None) => self.notices.push(format!("the agent left {shown}, without a commit beyond the base")),
-            Err(error) => self.notices.push(format!("the agent left {shown}, which could not be saved: {error:#}")),
+            Ok(None) => self
+                .notices
+                .push(format!("the agent left {shown}, without a commit beyond the base")),
+            Err(error) => self
+                .notices
+                .push(format!("the agent left {shown}, which could not be saved: {error:#}")),
         }
         if stashes > 0 {
-            self.notices.push(format!("the agent stashed work away ({stashes} stash entr{}): it is not in the candidate", if stashes == 1 { "y" } else { "ies" }));
+            self.notices.push(format!(
+                "the agent stashed work away ({stashes} stash entr{}): it is not in the candidate",
+                if stashes == 1 { "y" } else { "ies" }
+            ));
         }
         Ok(())
     }
@@ -231,10 +331,16 @@ impl Job {
             });
         }
         verdict.settle();
-        self.owner.folder.save(store::GATE_LOG, gate::render::text(&verdict).as_bytes())?;
+        self.owner
+            .folder
+            .save(store::GATE_LOG, gate::render::text(&verdict).as_bytes())?;
         let json = format!("{:#}\n", gate::render::json(&verdict));
         let report = self.owner.folder.save(store::GATE_JSON, json.as_bytes())?;
-        let event = Event::GateFinished { exit: verdict.exit().code(), findings: verdict.findings.len() as u64, report };
+        let event = Event::GateFinished {
+            exit: verdict.exit().code(),
+            findings: verdict.findings.len() as u64,
+            report,
+        };
         watch.step(&gate::render::summary(&verdict));
         self.verdict = Some(verdict);
         self.owner.append(&event)
@@ -247,7 +353,9 @@ fn agent_end(ending: Ending) -> AgentEnd {
         Ending::Signaled(signal) => AgentEnd::Signaled { signal },
         Ending::TimedOut => AgentEnd::TimedOut,
         Ending::Interrupted(signal) => AgentEnd::Interrupted { signal },
-        Ending::NotStarted(error) => AgentEnd::NotStarted { error: error.chars().take(500).collect() },
+        Ending::NotStarted(error) => AgentEnd::NotStarted {
+            error: error.chars().take(500).collect(),
+        },
     }
 }
 
@@ -276,5 +384,13 @@ fn last_lines(raw: &[u8]) -> String {
     let text = String::from_utf8_lossy(raw);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(5)..];
-    last.iter().map(|line| line.chars().filter(|letter| !letter.is_control()).take(300).collect::<String>()).collect::<Vec<_>>().join("\n")
+    last.iter()
+        .map(|line| {
+            line.chars()
+                .filter(|letter| !letter.is_control())
+                .take(300)
+                .collect::<String>()
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
