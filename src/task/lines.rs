@@ -217,11 +217,8 @@ fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_u32, None);
     for (index, c) in text.char_indices() {
         match (quote, c) {
-            (Some(open), _) => {
-                if c == open {
-                    quote = None;
-                }
-            }
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
             // A quote opens at the start of an entry only: `don't` has none.
             (None, '`' | '"' | '\'') if text[start..index].trim().is_empty() => quote = Some(c),
             (None, '{' | '[') => depth += 1,

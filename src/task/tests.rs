@@ -300,3 +300,14 @@ fn durations_are_a_whole_number_with_a_unit() {
     }
     assert_eq!(format_duration(0), "0s");
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_task_is_a_panic(text in "((Allowed files|Areas|Non-goals|Goal|Timeout):|- |`|,|~~~|[a-z{]|é|  |\\n){0,30}", bytes: Vec<u8>) {
+        for input in [text.as_bytes(), &bytes] {
+            if let Ok(task) = Task::parse(input) {
+                assert!(!task.goal.is_empty());
+            }
+        }
+    }
+}

@@ -280,3 +280,16 @@ fn carriage_returns_and_other_bytes_are_no_obstacle() {
     let message = [b"s \xff\n\n".as_slice(), THREE.as_bytes()].concat();
     assert!(matches!(read(&message, THREE.as_bytes()), Reading::Agent(_)));
 }
+
+proptest::proptest! {
+    #[test]
+    fn what_is_written_is_read_back(goal in "(Agent-Host: x|\\n|\\PC|\\s){0,20}") {
+        assert_eq!(reading(&message(&goal, &trailers())), Reading::Agent(trailers()));
+    }
+
+    #[test]
+    fn no_message_is_a_panic(text in "(Agent-|Job-Id|:|Host| |\\n|é|x){0,20}", bytes: Vec<u8>) {
+        reading(&text);
+        read(&bytes, text.as_bytes());
+    }
+}

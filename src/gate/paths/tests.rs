@@ -241,3 +241,19 @@ fn an_exact_path_has_no_syntax() {
     assert_eq!(rule.denies(b".github/workflows/aa\xff.yml"), None);
     assert!(!rule.is_glob());
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_entry_and_no_path_is_a_panic(text in "[a-zA-Z*?{},/.é!\\[\\]-]{0,24}|\\PC{0,12}", path: Vec<u8>) {
+        if let Ok(rule) = PathRule::parse(&text, String::new()) {
+            let exact = rule.denies(&path) == Some(Match::Exact);
+            assert_eq!(rule.allows(&path), exact);
+            if let Some(literal) = rule.literal() {
+                assert!(rule.allows(literal));
+                assert!(rule.allows(&[literal, b"/", &path].concat()));
+                let upper = String::from_utf8(literal.to_vec()).unwrap().to_uppercase();
+                assert!(rule.denies(upper.as_bytes()).is_some(), "{upper}");
+            }
+        }
+    }
+}

@@ -561,8 +561,8 @@ fn wrong_values_are_refused_at_their_place() {
         ),
         (
             "existing: false",
-            "3:11: `existing` must be text, and `false` is a boolean",
-            "write it in quotes: \"false\"",
+            "3:11: `existing` cannot be `false`",
+            "one of: allow, deny",
         ),
         (
             "autoexec: allow",

@@ -201,10 +201,17 @@ impl<'a> Source<'a> {
     }
 
     /// One of the given words.
-    pub fn choice<'n>(&self, node: &'n Node, key: &str, words: &[&str]) -> Result<&'n str, String> {
-        let text = self.string(node, &format!("`{key}`"))?;
-        if words.contains(&text) {
-            return Ok(text);
+    pub fn choice<'w>(&self, node: &Node, key: &str, words: &[&'w str]) -> Result<&'w str, String> {
+        // Quotes would not help here, so a number or boolean gets the list of words instead.
+        let written = match &node.value {
+            Value::Int(int) => int.to_string(),
+            Value::Bool(bool) => bool.to_string(),
+            Value::Odd(text) => text.clone(),
+            _ => self.string(node, &format!("`{key}`"))?.to_owned(),
+        };
+        let text = written.as_str();
+        if let Some(word) = words.iter().find(|word| **word == text) {
+            return Ok(word);
         }
         let message = format!("`{key}` cannot be `{}`", text.escape_debug());
         let hint = match nearest(text, words) {

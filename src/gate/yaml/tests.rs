@@ -269,3 +269,15 @@ fn the_nearest_word_is_found_and_far_ones_are_not() {
     assert_eq!(nearest("vesrion", &words), Some("version"));
     assert_eq!(nearest("payments", &words), None);
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_are_a_panic(text in "[a-c:{}, \\n\\[\\]&*!<>|?'\"#%~0-9-]{0,60}", bytes: Vec<u8>) {
+        for input in [text.as_bytes(), &bytes] {
+            if let Err(error) = read("x.yml", input) {
+                assert!(error.starts_with("x.yml:"), "{error}");
+                assert!(error.lines().count() <= 4, "{error}");
+            }
+        }
+    }
+}
