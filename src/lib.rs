@@ -3,5 +3,6 @@
 
 pub mod exit;
 pub mod gate;
+pub mod settings;
 pub mod task;
 pub mod trailer;
