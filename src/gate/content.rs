@@ -15,6 +15,9 @@ use super::{Change, Entry, Finding, Kind, Oid, Rule, Tree, Unreadable, Verdict};
 const MAX_TARGET: u64 = 4096;
 /// Links followed before a walk is taken for a loop, as in Linux's path resolution.
 const MAX_LINKS: usize = 40;
+/// Components walked for one link. Without a limit `a/../a/../...` through forty links is a way to
+/// keep the gate busy for hours.
+const MAX_STEPS: usize = 1000;
 
 /// Judges every change against what the bases (the parents, for a merge) had.
 pub fn judge(
@@ -111,6 +114,7 @@ fn leads_out(tree: &dyn Tree, link: &[u8], side: &Side) -> Result<Option<String>
     at.pop();
     let mut next = target.clone();
     let mut todo = VecDeque::new();
+    let mut steps = 0;
     for _ in 0..MAX_LINKS {
         if is_absolute(&next) {
             return says("an absolute path");
@@ -120,6 +124,10 @@ fn leads_out(tree: &dyn Tree, link: &[u8], side: &Side) -> Result<Option<String>
         }
         let mut followed = None;
         while let Some(part) = todo.pop_front() {
+            steps += 1;
+            if steps > MAX_STEPS {
+                return says("a way too long to follow");
+            }
             match part.as_slice() {
                 b"" | b"." => {}
                 b".." => {

@@ -235,7 +235,10 @@ fn computed_imports_are_counted_in_a_notice() {
 #[test]
 fn an_import_taken_for_an_own_package_is_said_aloud() {
     let own = file("redis/__init__.py", "");
-    let verdict = check(&[own.clone()], &[own, file("payments/a.py", "import redis.x\n")]);
+    let verdict = check(
+        std::slice::from_ref(&own),
+        &[own.clone(), file("payments/a.py", "import redis.x\n")],
+    );
     assert_eq!(verdict.findings, []);
     assert_eq!(
         verdict.notices,

@@ -141,6 +141,12 @@ fn links_out_of_the_repository_and_into_git() {
 }
 
 #[test]
+fn a_link_that_is_tedious_to_follow_is_uninspectable() {
+    let link = item("lib/l", Kind::Symlink, &"a/../".repeat(800));
+    assert_eq!(lines(&check(&[], &[link])), ["uninspectable lib/l built-in: symlinks"]);
+}
+
+#[test]
 fn link_loops_end() {
     let items = [
         item("a/x", Kind::Symlink, "../b/y/z"),
