@@ -1,8 +1,13 @@
 //! From what a person wrote to the program and arguments that run. No shell is involved.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+
+use bstr::ByteSlice;
+
+use super::lookup;
 
 /// Where the command stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,27 +108,184 @@ pub enum CommandError {
 
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+        match self {
+            CommandError::Empty { place } => write!(f, "no agent command {place}"),
+            CommandError::Unsplittable { value } => write!(f, "AGENT_CMD has an open quote: {value}"),
+            CommandError::NotFound { program, hint } => {
+                write!(f, "agent command not found: {program}")?;
+                hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+            }
+            CommandError::NotExecutable { path } => {
+                write!(f, "agent command is not executable: {}", path.display())
+            }
+            CommandError::Interpreter {
+                path,
+                interpreter,
+                reason,
+            } => {
+                write!(
+                    f,
+                    "agent command {} needs the interpreter {interpreter:?}: {reason}",
+                    path.display()
+                )
+            }
+            CommandError::Placeholder { name, reason } => write!(f, "{name} in the agent command: {reason}"),
+        }
     }
 }
 
 impl std::error::Error for CommandError {}
 
+/// Longest `{task}`: the kernel takes 128 KiB in one argument.
+const TASK_LIMIT: usize = 100 << 10;
+
 impl Found {
     /// Finds the program on `path` (the value of PATH), before anything is made. A program with a
     /// slash is relative to `start_dir`, the absolute folder agentgate was started in.
-    pub fn find(source: &Source, start_dir: &Path, path: Option<&std::ffi::OsStr>) -> Result<Found, CommandError> {
-        todo!()
+    pub fn find(source: &Source, start_dir: &Path, path: Option<&OsStr>) -> Result<Found, CommandError> {
+        let (words, place) = match source {
+            Source::CommandLine(words) => (words.clone(), "after `--`"),
+            Source::Settings(words) => (words.iter().map(OsString::from).collect(), "in the settings"),
+            Source::Variable(value) => {
+                let words =
+                    shell_words::split(value).map_err(|_| CommandError::Unsplittable { value: value.clone() })?;
+                (words.into_iter().map(OsString::from).collect(), "in AGENT_CMD")
+            }
+        };
+        let name = words
+            .first()
+            .filter(|name| !name.is_empty())
+            .ok_or(CommandError::Empty { place })?;
+        let program = lookup::program(name, start_dir, path)?;
+        Ok(Found {
+            program,
+            words,
+            from_variable: matches!(source, Source::Variable(_)),
+        })
+    }
+
+    /// Absolute path of the program. Links are not resolved: many agents are one program under
+    /// several names.
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Fills the placeholders.
+    ///
+    /// Each argument is gone over once: braces in the task's own text are text. An unknown name
+    /// in braces is left as it is, since arguments may be JSON.
     pub fn fill(&self, fill: &Fill<'_>) -> Result<AgentCommand, CommandError> {
-        todo!()
+        let mut taken = self.from_variable;
+        let mut argv = vec![self.words[0].clone()];
+        for word in &self.words[1..] {
+            argv.push(fill_word(word, fill, &mut taken)?);
+        }
+        if self.from_variable {
+            argv.extend([
+                "--stateless".into(),
+                "--input".into(),
+                fill.task_file.into(),
+                "--apply".into(),
+            ]);
+        }
+        let stdin = if taken { Stdin::Null } else { Stdin::Task };
+        Ok(AgentCommand {
+            program: self.program.clone(),
+            argv,
+            stdin,
+        })
     }
 }
 
-/// For a command from `AGENT_CMD` whose program is a known agent that does not take the flags
-/// added to it: the command to type instead.
-pub fn hint(argv: &[OsString]) -> Option<String> {
-    todo!()
+/// `taken` is set when the task went into the word.
+fn fill_word(word: &OsStr, fill: &Fill<'_>, taken: &mut bool) -> Result<OsString, CommandError> {
+    let mut out = Vec::new();
+    let mut rest = word.as_bytes();
+    while let Some(at) = rest.find_byte(b'{') {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at..];
+        let name = rest.find_byte(b'}').map_or(&rest[..1], |end| &rest[..=end]);
+        let value = match name {
+            b"{task_file}" => {
+                *taken = true;
+                fill.task_file.as_os_str().as_bytes()
+            }
+            b"{task}" => {
+                *taken = true;
+                task_text(fill.task)?.as_bytes()
+            }
+            b"{worktree}" => fill.worktree.as_os_str().as_bytes(),
+            b"{job}" => fill.job.as_bytes(),
+            b"{model}" => model(fill)?.as_bytes(),
+            // Only the brace is passed over: a placeholder may follow right inside.
+            _ => {
+                out.push(b'{');
+                rest = &rest[1..];
+                continue;
+            }
+        };
+        out.extend_from_slice(value);
+        rest = &rest[name.len()..];
+    }
+    out.extend_from_slice(rest);
+    Ok(OsString::from_vec(out))
 }
+
+fn task_text(task: &str) -> Result<&str, CommandError> {
+    let reason = if task.len() > TASK_LIMIT {
+        "the task is over 100 KiB; use {task_file} or standard input"
+    } else if task.starts_with('-') {
+        "the task starts with `-` and would be read as an option; use {task_file} or standard input"
+    } else if task.contains('\0') {
+        "the task holds a NUL byte; use {task_file} or standard input"
+    } else {
+        return Ok(task);
+    };
+    Err(CommandError::Placeholder {
+        name: "{task}",
+        reason: reason.to_owned(),
+    })
+}
+
+/// A model's name is never made up.
+fn model<'a>(fill: &Fill<'a>) -> Result<&'a str, CommandError> {
+    fill.model.ok_or_else(|| CommandError::Placeholder {
+        name: "{model}",
+        reason: "no model label is set; set AGENT_MODEL_LABEL".to_owned(),
+    })
+}
+
+/// What to type after `agentgate run TASK.md --` for agents that do not take the flags added to
+/// `AGENT_CMD`: with the task on standard input where the agent reads it there.
+const KNOWN: &[(&str, &str)] = &[
+    ("claude", "claude -p --permission-mode acceptEdits"),
+    ("codex", "codex exec --full-auto -"),
+    ("gemini", "gemini --approval-mode auto_edit -p {task}"),
+    ("qwen", "qwen --approval-mode auto-edit -p {task}"),
+    ("opencode", "opencode run {task}"),
+    ("aider", "aider --yes-always --message-file {task_file}"),
+    ("goose", "goose run -i {task_file}"),
+    ("copilot", "copilot -p {task} --allow-all-tools"),
+    ("cursor-agent", "cursor-agent -p --force {task}"),
+    ("agent", "agent -p --force {task}"),
+];
+
+/// For a command from `AGENT_CMD` whose program is a known agent that does not take the flags
+/// added to it: the command to type instead. A wrapper in front (`npx`, `env`) is looked through.
+pub fn hint(argv: &[OsString]) -> Option<String> {
+    let names = argv
+        .iter()
+        .take(3)
+        .filter_map(|word| Path::new(word).file_name()?.to_str());
+    let (name, command) = names
+        .filter_map(|name| KNOWN.iter().find(|(known, _)| *known == name))
+        .next()?;
+    Some(format!(
+        "{name} does not know --stateless, --input and --apply, which are added to AGENT_CMD; \
+         give it after `--` instead: agentgate run TASK.md -- {command}"
+    ))
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;
