@@ -47,6 +47,10 @@ const CASES: &[(&str, fn())] = &[
         strangers_and_other_children_live_on,
     ),
     ("our_death_is_the_agents", our_death_is_the_agents),
+    (
+        "a_reader_that_stalls_holds_up_no_limit",
+        a_reader_that_stalls_holds_up_no_limit,
+    ),
     ("progress_is_told", progress_is_told),
     ("one_run_after_another", one_run_after_another),
 ];
@@ -63,6 +67,16 @@ fn main() -> ExitCode {
             let (_, case) = CASES.iter().find(|(known, _)| name == *known).expect("a known case");
             case();
             return ExitCode::SUCCESS;
+        }
+        Some(first) if first == "__verbose" => {
+            let dir = PathBuf::from(args.next().expect("folder"));
+            let limit = Some(Duration::from_secs(1));
+            let finished = run(&AgentRun {
+                verbose: true,
+                limit,
+                ..agent(&dir, "yes")
+            });
+            return ExitCode::from(u8::from(finished.ending != Ending::TimedOut));
         }
         Some(first) if first == "__supervise" => {
             run(&agent(&PathBuf::from(args.next().expect("folder")), "sleep 300"));
@@ -509,6 +523,19 @@ fn our_death_is_the_agents() {
         assert!(Instant::now() < until, "the agent outlived us");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+fn a_reader_that_stalls_holds_up_no_limit() {
+    let dir = folder();
+    let mut us = this_program(&["__verbose"])
+        .arg(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start");
+    assert!(wait_for(&mut us, Duration::from_secs(20)).expect("ended").success());
+    let mut seen = Vec::new();
+    std::io::Read::read_to_end(&mut us.stderr.take().expect("pipe"), &mut seen).expect("read");
+    assert!(seen.starts_with(b"y\ny\n"), "what was read is the agent's output");
 }
 
 fn progress_is_told() {

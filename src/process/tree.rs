@@ -81,12 +81,9 @@ impl Tree {
 
     /// Takes the children that have ended off the process table. True when nothing is left.
     pub fn reap(&mut self) -> io::Result<bool> {
-        let me = rustix::process::getpid().as_raw_pid();
         let ours = self.descendants()?;
-        for process in ours.iter().filter(|process| process.ended() && process.parent == me) {
-            if let Some(pid) = Pid::from_raw(process.pid).filter(|pid| *pid != self.leader || self.leader_reaped) {
-                retry(|| waitpid(Some(pid), WaitOptions::NOHANG))?;
-            }
+        for process in &ours {
+            self.collect(process)?;
         }
         let leader = self.leader.as_raw_pid();
         if self.status()?.is_none() || ours.iter().any(|process| process.pid != leader || self.leader_reaped) {
@@ -98,6 +95,20 @@ impl Tree {
         }
         self.gone = self.none_left()?;
         Ok(self.gone)
+    }
+
+    /// Takes an orphan that has ended off the process table; not the leader before its time.
+    fn collect(&self, process: &Stat) -> io::Result<()> {
+        let child = process.ended() && process.parent == rustix::process::getpid().as_raw_pid();
+        match Pid::from_raw(process.pid) {
+            Some(pid) if child && (pid != self.leader || self.leader_reaped) => {
+                match waitpid(Some(pid), WaitOptions::NOHANG) {
+                    Ok(_) | Err(Errno::CHILD | Errno::INTR) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The proof. With bystanders among our children the kernel does not say ECHILD, and taking
@@ -146,7 +157,10 @@ impl Tree {
             // process that lives for milliseconds, and /proc lists by rising pid, so what such a
             // one started meanwhile mostly comes later in the same walk.
             walk(&self.bystanders, &mut |process| {
-                if !process.ended() && told.insert(key(process)) {
+                // Those that ended are taken away at once, or a storm makes every walk longer.
+                if process.ended() {
+                    let _ = self.collect(process);
+                } else if told.insert(key(process)) {
                     signal(process, Signal::KILL);
                 }
             })?;
