@@ -87,7 +87,7 @@ impl Exit {
 
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.code(), self.name())
+        write!(f, "{}, {}", self.code(), self.name())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, GateError, Policy, SETTINGS_PATH, Tree, Verdict};
 use crate::git::evidence::AgentRefs;
+use crate::git::fingerprint::Fingerprint;
 use crate::git::history::Identity;
 use crate::git::places::{Places, jobs_root};
 use crate::git::repo::Checkout;
@@ -55,6 +56,7 @@ pub struct Job {
     pub(super) frozen: Option<Frozen>,
     pub(super) verdict: Option<Verdict>,
     pub(super) refs: AgentRefs,
+    pub(super) before: Option<Fingerprint>,
     pub(super) notices: Vec<String>,
     pub(super) withheld: Vec<String>,
     pub(super) last_output: String,
@@ -159,6 +161,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         frozen: None,
         verdict: None,
         refs: AgentRefs::default(),
+        before: None,
         notices: Vec::new(),
         withheld: Vec::new(),
         last_output: String::new(),
