@@ -91,12 +91,6 @@ impl fmt::Display for Exit {
     }
 }
 
-impl From<Exit> for std::process::ExitCode {
-    fn from(exit: Exit) -> Self {
-        std::process::ExitCode::from(exit.code())
-    }
-}
-
 /// A documented refusal: which exit code, what happened, and what to type next. It travels as an
 /// error; `lib.rs` prints it and turns it into the process's exit status.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 //! The one integration binary: one link for all tests.
 
+mod floors;
 mod gate;
 mod support;

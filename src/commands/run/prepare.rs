@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use super::Options;
 use crate::agent::command::{Found, Source};
+use crate::agent::settings::Settings;
 use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, GateError, Policy, SETTINGS_PATH, Tree, Verdict};
@@ -25,7 +26,6 @@ use crate::git::worktree::{Worktree, in_the_way};
 use crate::job::{Created, Event};
 use crate::lock::{CloneLock, Holder, LockError, LockGuard};
 use crate::process::{ProcessId, signals};
-use crate::settings::Settings;
 use crate::store::{Owner, Store};
 use crate::task::{self, Task};
 use crate::trailer;
