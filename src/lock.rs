@@ -29,7 +29,7 @@ pub struct Holder {
 /// How long to wait for a lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all.
+    /// Not at all (but for the moment that a probe may hold it).
     No,
     /// Until it is free or a signal arrives.
     Forever,
@@ -112,7 +112,7 @@ impl CloneLock {
                 break file;
             }
             let left = match wait {
-                Wait::No => Duration::ZERO,
+                Wait::No => PROBE_TIME.saturating_sub(started.elapsed()),
                 Wait::Forever => Duration::MAX,
                 Wait::For(most) => most.saturating_sub(started.elapsed()),
             };
@@ -208,8 +208,8 @@ impl FileLock {
 
 /// Between two attempts while waiting for a lock, at most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-const PROBE_ATTEMPTS: u32 = 5;
-const PROBE_PAUSE: Duration = Duration::from_millis(10);
+/// [`FileLock::is_held`] holds a lock for a moment; that must not turn an owner away.
+const PROBE_TIME: Duration = Duration::from_millis(50);
 /// Never through a link, and a FIFO is opened without waiting for its other end. Rust adds
 /// O_CLOEXEC by itself: no child may keep the lock after us.
 const FLAGS: i32 = (OFlags::NOFOLLOW.bits() | OFlags::NONBLOCK.bits()).cast_signed();
