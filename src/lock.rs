@@ -176,19 +176,19 @@ pub struct FileLock {
 impl FileLock {
     /// Takes it at once or says why not. The file is created if missing, and stays.
     pub fn try_exclusive(path: &Path) -> Result<FileLock, LockError> {
-        // [`FileLock::is_held`] holds it for a moment: that must not turn an owner away.
-        for attempt in 0..PROBE_ATTEMPTS {
-            if attempt > 0 {
-                std::thread::sleep(PROBE_PAUSE);
-            }
+        let started = Instant::now();
+        loop {
             if let Some(file) = take(path)? {
                 return Ok(FileLock { _file: file });
             }
+            if started.elapsed() >= PROBE_TIME {
+                return Err(LockError::Held {
+                    path: path.to_owned(),
+                    holder: None,
+                });
+            }
+            std::thread::sleep(Duration::from_millis(5));
         }
-        Err(LockError::Held {
-            path: path.to_owned(),
-            holder: None,
-        })
     }
 
     /// Whether someone holds it exclusively. A missing file is held by nobody.
