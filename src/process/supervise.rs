@@ -115,6 +115,7 @@ impl Supervisor {
                 self.cause = Some(Ending::TimedOut);
                 return Ok(End::after(Duration::ZERO, self.grace));
             }
+            self.tree.reap_quickly()?;
             if reaped.elapsed() >= REAP {
                 self.tree.reap()?;
                 reaped = Instant::now();
