@@ -90,23 +90,29 @@ impl Tree {
         if self.status()?.is_none() || ours.iter().any(|process| process.pid != leader || self.leader_reaped) {
             return Ok(false);
         }
-        if !self.leader_reaped {
-            retry(|| waitpid(Some(self.leader), WaitOptions::NOHANG))?;
-            self.leader_reaped = true;
-        }
+        self.release_leader()?;
         self.gone = self.none_left()?;
         Ok(self.gone)
     }
 
-    /// While the leader runs: takes orphans that have ended off the process table without a walk.
+    /// Takes the leader off the process table if it has ended.
+    pub fn release_leader(&mut self) -> io::Result<()> {
+        if !self.leader_reaped && self.status()?.is_some() {
+            retry(|| waitpid(Some(self.leader), WaitOptions::NOHANG))?;
+            self.leader_reaped = true;
+        }
+        Ok(())
+    }
+
+    /// While the leader is no zombie: takes orphans that have ended off the process table without a walk.
     /// An agent that starts thousands of short-lived daemons would make every walk longer, and a
     /// storm of forks could outrun it.
     pub fn reap_quickly(&mut self) -> io::Result<()> {
-        while self.bystanders.is_empty() && self.status()?.is_none() {
+        while self.bystanders.is_empty() && (self.leader_reaped || self.status()?.is_none()) {
             let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) else {
                 break;
             };
-            if pid == self.leader {
+            if pid == self.leader && !self.leader_reaped {
                 // It ended in this very moment. Only the signal to its whole group is lost.
                 self.leader_reaped = true;
                 let exited = status.exit_status().map(Status::Exited);
