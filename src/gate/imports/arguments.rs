@@ -39,7 +39,11 @@ pub struct Reader<'a> {
 impl Reader<'_> {
     /// A string literal, or a template without substitutions.
     pub fn text(self, token: Token) -> Option<String> {
-        let end = if token.kind == Kind::Template { token.end } else { token.end - 1 };
+        let end = if token.kind == Kind::Template {
+            token.end
+        } else {
+            token.end - 1
+        };
         escapes::javascript(&self.source[token.start + 1..end])
     }
 
@@ -59,7 +63,9 @@ impl Reader<'_> {
             match (token.kind, &mut joined) {
                 (Kind::Punct(b'('), None) => depth += 1,
                 (Kind::Text | Kind::Template, _) if wants_literal => {
-                    let Some(piece) = self.text(token) else { return Argument::Other { at: token.start } };
+                    let Some(piece) = self.text(token) else {
+                        return Argument::Other { at: token.start };
+                    };
                     let (mut text, at) = joined.unwrap_or((String::new(), token.start));
                     text.push_str(&piece);
                     if token.kind == Kind::Template {
@@ -71,16 +77,30 @@ impl Reader<'_> {
                 (Kind::Punct(b'+'), Some(_)) if !wants_literal => wants_literal = true,
                 (Kind::Punct(b')'), _) if depth > 0 => depth -= 1,
                 (Kind::Punct(b',' | b')'), Some((text, at))) if !wants_literal => {
-                    return Argument::Literal { text: std::mem::take(text), at: *at };
+                    return Argument::Literal {
+                        text: std::mem::take(text),
+                        at: *at,
+                    };
                 }
                 (Kind::Punct(b'!' | b'|' | b'?' | b'&'), Some((text, at))) if !wants_literal => {
                     // `"x"!`, `"x" || y`: the literal may be the whole of it.
-                    return Argument::Literal { text: std::mem::take(text), at: *at };
+                    return Argument::Literal {
+                        text: std::mem::take(text),
+                        at: *at,
+                    };
                 }
                 (Kind::Word, Some((text, at))) if !wants_literal && is_cast(&ahead, token) => {
-                    return Argument::Literal { text: std::mem::take(text), at: *at };
+                    return Argument::Literal {
+                        text: std::mem::take(text),
+                        at: *at,
+                    };
                 }
-                (_, Some((text, at))) => return Argument::Prefix { text: std::mem::take(text), at: *at },
+                (_, Some((text, at))) => {
+                    return Argument::Prefix {
+                        text: std::mem::take(text),
+                        at: *at,
+                    };
+                }
                 (Kind::Punct(b')') | Kind::End, None) => return Argument::None,
                 (_, None) if !is_certain && self.is_declaration(&after_open, token, ahead) => return Argument::None,
                 (_, None) => return Argument::Other { at: token.start },
@@ -116,7 +136,11 @@ impl Reader<'_> {
         }
         let body = ahead.peek();
         // On a line of its own the `{` may begin a block, and this is a call.
-        depth == 0 && body.is(b'{') && !self.source[end..body.start].iter().any(|b| matches!(b, b'\n' | b'\r' | 0xE2))
+        depth == 0
+            && body.is(b'{')
+            && !self.source[end..body.start]
+                .iter()
+                .any(|b| matches!(b, b'\n' | b'\r' | 0xE2))
     }
 }
 

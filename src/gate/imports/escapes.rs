@@ -87,14 +87,22 @@ fn decode(body: &[u8], escape: impl Fn(&[u8], &mut Vec<u8>) -> Option<usize>) ->
 }
 
 fn octal(rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-    let most = if matches!(rest.first(), Some(b'0'..=b'3')) { 3 } else { 2 };
+    let most = if matches!(rest.first(), Some(b'0'..=b'3')) {
+        3
+    } else {
+        2
+    };
     let length = rest.iter().take(most).take_while(|b| matches!(b, b'0'..=b'7')).count();
     push(out, number(&rest[..length], 8)?, length)
 }
 
 fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let digits = std::str::from_utf8(digits).ok()?;
-    if digits.starts_with('+') { None } else { u32::from_str_radix(digits, radix).ok() }
+    if digits.starts_with('+') {
+        None
+    } else {
+        u32::from_str_radix(digits, radix).ok()
+    }
 }
 
 fn push(out: &mut Vec<u8>, code: u32, used: usize) -> Option<usize> {

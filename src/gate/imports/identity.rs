@@ -75,7 +75,10 @@ fn url(rest: &str) -> Vec<String> {
         "esm.sh" => {
             // `/v135/redis`, `/stable/redis`, `/*redis` (no bundling of dependencies), `/jsr/@a/b`.
             let is_build = |s: &str| {
-                s == "stable" || s == "jsr" || s.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+                s == "stable"
+                    || s == "jsr"
+                    || s.strip_prefix('v')
+                        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
             };
             let path = match path.split_once('/') {
                 Some((first, rest)) if is_build(first) => rest,
@@ -99,8 +102,16 @@ pub fn python(dotted: &str) -> Vec<String> {
     if dotted.starts_with('.') {
         return Vec::new();
     }
-    let folded: String = if dotted.is_ascii() { dotted.to_owned() } else { dotted.nfkc().collect() };
-    folded.split('.').filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
+    let folded: String = if dotted.is_ascii() {
+        dotted.to_owned()
+    } else {
+        dotted.nfkc().collect()
+    };
+    folded
+        .split('.')
+        .filter(|segment| !segment.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// As [`javascript_prefix`]: the whole segments of `"redis.client" + x`.

@@ -13,8 +13,16 @@ use super::token::{Cursor, Kind, Token};
 use super::{ImportKind, Language, identity};
 
 /// Objects whose `require` is the function itself.
-const REQUIRE_OWNERS: [&[u8]; 8] =
-    [b"module", b"globalThis", b"global", b"window", b"self", b"mainModule", b"main", b"meta"];
+const REQUIRE_OWNERS: [&[u8]; 8] = [
+    b"module",
+    b"globalThis",
+    b"global",
+    b"window",
+    b"self",
+    b"mainModule",
+    b"main",
+    b"meta",
+];
 const MOCK_OWNERS: [&[u8]; 4] = [b"jest", b"vi", b"vitest", b"mock"];
 const MOCKS: [&[u8]; 17] = [
     b"mock",
@@ -52,7 +60,9 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
             }
             Ok(all)
         }
-        Err(fault) => mask(source, Elements::None).map(|plain| found(&plain.mask)).map_err(|_| fault),
+        Err(fault) => mask(source, Elements::None)
+            .map(|plain| found(&plain.mask))
+            .map_err(|_| fault),
     }
 }
 
@@ -97,7 +107,11 @@ impl<'a> Scanner<'a> {
     fn word(&mut self, token: Token) {
         let is_property = self.before[0].is(b'.');
         let bytes = self.cursor.bytes(token);
-        let decoded = if bytes.contains(&b'\\') { self.reader.name(bytes) } else { None };
+        let decoded = if bytes.contains(&b'\\') {
+            self.reader.name(bytes)
+        } else {
+            None
+        };
         let name = decoded.as_deref().map_or(bytes, str::as_bytes);
         match name {
             b"import" if !is_property => self.import(),
@@ -118,7 +132,11 @@ impl<'a> Scanner<'a> {
         match next.kind {
             Kind::Text => self.push_literal(next, ImportKind::Static),
             Kind::Punct(b'(') => {
-                let kind = if self.is_type_position() { ImportKind::TypeOnly } else { ImportKind::Dynamic };
+                let kind = if self.is_type_position() {
+                    ImportKind::TypeOnly
+                } else {
+                    ImportKind::Dynamic
+                };
                 self.call(kind);
             }
             Kind::Punct(b'.') => {
@@ -154,7 +172,9 @@ impl<'a> Scanner<'a> {
             _ => return false,
         };
         // The keyword stands one further back than is remembered after `typeof`.
-        let Some(before_name) = self.before.get(back + 2) else { return false };
+        let Some(before_name) = self.before.get(back + 2) else {
+            return false;
+        };
         name.kind == Kind::Word && before_name.kind == Kind::Word && keyword.contains(&self.cursor.bytes(*before_name))
     }
 
@@ -170,7 +190,8 @@ impl<'a> Scanner<'a> {
             let token = ahead.next();
             match token.kind {
                 Kind::Word if ahead.is_word(token, b"from") && ahead.peek().kind == Kind::Text => {
-                    let typed = |t: Option<Token>| t.is_some_and(|t| ahead.is_word(t, b"type") || ahead.is_word(t, b"typeof"));
+                    let typed =
+                        |t: Option<Token>| t.is_some_and(|t| ahead.is_word(t, b"type") || ahead.is_word(t, b"typeof"));
                     // `import type from "x"` and `import type, { a } from "x"` bind the name `type`.
                     if typed(words[0]) && (count > 1 || listed) {
                         kind = ImportKind::TypeOnly;
@@ -297,7 +318,12 @@ impl<'a> Scanner<'a> {
             Argument::Prefix { text, at } => {
                 let identity = identity::javascript_prefix(&text);
                 if !identity.is_empty() {
-                    self.found.push(Found { raw: text, identity, kind, at });
+                    self.found.push(Found {
+                        raw: text,
+                        identity,
+                        kind,
+                        at,
+                    });
                 }
                 if say_opaque {
                     self.opaque(at);
@@ -321,11 +347,21 @@ impl<'a> Scanner<'a> {
             return self.opaque(at);
         }
         let identity = identity::javascript(&raw);
-        self.found.push(Found { raw, identity, kind, at });
+        self.found.push(Found {
+            raw,
+            identity,
+            kind,
+            at,
+        });
     }
 
     fn opaque(&mut self, at: usize) {
-        self.found.push(Found { raw: String::new(), identity: Vec::new(), kind: ImportKind::Opaque, at });
+        self.found.push(Found {
+            raw: String::new(),
+            identity: Vec::new(),
+            kind: ImportKind::Opaque,
+            at,
+        });
     }
 }
 

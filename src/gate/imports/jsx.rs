@@ -7,8 +7,17 @@ use super::source::Fault;
 use super::token::HIDDEN;
 
 /// Words that, after `<`, begin a type and no element.
-const TYPE_WORDS: [&[u8]; 9] =
-    [b"const", b"in", b"out", b"keyof", b"typeof", b"readonly", b"unique", b"infer", b"abstract"];
+const TYPE_WORDS: [&[u8]; 9] = [
+    b"const",
+    b"in",
+    b"out",
+    b"keyof",
+    b"typeof",
+    b"readonly",
+    b"unique",
+    b"infer",
+    b"abstract",
+];
 
 impl<'a> Lexer<'a> {
     /// Whether the `<` here, where an expression may begin, begins an element. The other readings
@@ -44,7 +53,12 @@ impl<'a> Lexer<'a> {
         let source = self.source;
         let closers = self.closers.get_or_insert_with(|| {
             let mut closers: HashMap<&'a [u8], usize> = HashMap::new();
-            for at in source.windows(2).enumerate().filter(|(_, w)| *w == b"</").map(|(at, _)| at) {
+            for at in source
+                .windows(2)
+                .enumerate()
+                .filter(|(_, w)| *w == b"</")
+                .map(|(at, _)| at)
+            {
                 let start = at + 2 + source[at + 2..].iter().take_while(|b| b.is_ascii_whitespace()).count();
                 closers.insert(&source[start..name_end(source, start)], at);
             }
@@ -81,7 +95,10 @@ impl<'a> Lexer<'a> {
                 }
                 b'"' | b'\'' | b'`' => {
                     let body = &self.source[at + 1..];
-                    let length = body.iter().take(self.budget).position(|b| *b == byte || matches!(b, b'\n' | b'\r'));
+                    let length = body
+                        .iter()
+                        .take(self.budget)
+                        .position(|b| *b == byte || matches!(b, b'\n' | b'\r'));
                     match length {
                         Some(length) if body[length] == byte => {
                             self.budget -= length.min(self.budget);
@@ -100,8 +117,7 @@ impl<'a> Lexer<'a> {
         }
         let after = self.skip_blanks((at + 1).min(self.source.len()));
         let rest = &self.source[after..];
-        rest.starts_with(b"=>")
-            || (begins_member && matches!(rest.first(), Some(b':' | b';' | b'}')))
+        rest.starts_with(b"=>") || (begins_member && matches!(rest.first(), Some(b':' | b';' | b'}')))
     }
 
     /// Skips blanks and comments, within the budget.
@@ -110,7 +126,11 @@ impl<'a> Lexer<'a> {
             let start = at;
             let rest = &self.source[at..];
             if rest.starts_with(b"//") {
-                at += rest.iter().take(self.budget).take_while(|b| !matches!(b, b'\n' | b'\r')).count();
+                at += rest
+                    .iter()
+                    .take(self.budget)
+                    .take_while(|b| !matches!(b, b'\n' | b'\r'))
+                    .count();
             } else if rest.starts_with(b"/*") {
                 let end = rest[2..].windows(2).take(self.budget).position(|w| w == b"*/");
                 at += end.map_or(rest.len().min(self.budget), |length| length + 4);
@@ -173,7 +193,10 @@ impl<'a> Lexer<'a> {
                 return Ok(());
             }
         }
-        Err(Fault { why: "has a JSX element that never ends", at: start })
+        Err(Fault {
+            why: "has a JSX element that never ends",
+            at: start,
+        })
     }
 
     /// One step inside a tag.
@@ -203,7 +226,10 @@ impl<'a> Lexer<'a> {
                 self.hide(self.at + 1);
                 Ok(())
             }
-            _ => Err(Fault { why: "has a JSX element that cannot be read", at: self.at }),
+            _ => Err(Fault {
+                why: "has a JSX element that cannot be read",
+                at: self.at,
+            }),
         }
     }
 
@@ -226,12 +252,18 @@ impl<'a> Lexer<'a> {
                 self.blanks_of_tag()?;
                 let end = name_end(self.source, self.at);
                 if self.source[self.at..end] != self.source[name.0..name.1] {
-                    return Err(Fault { why: "has a JSX element that another one's end closes", at: start });
+                    return Err(Fault {
+                        why: "has a JSX element that another one's end closes",
+                        at: start,
+                    });
                 }
                 self.hide(end);
                 self.blanks_of_tag()?;
                 if self.rest().first() != Some(&b'>') {
-                    return Err(Fault { why: "has a JSX element that cannot be read", at: self.at });
+                    return Err(Fault {
+                        why: "has a JSX element that cannot be read",
+                        at: self.at,
+                    });
                 }
                 self.hide(self.at + 1);
                 self.frames.pop();
@@ -261,7 +293,10 @@ impl<'a> Lexer<'a> {
                 self.hide(self.at + length + 2);
                 Ok(())
             }
-            None => Err(Fault { why: "has a string that never ends", at: self.at }),
+            None => Err(Fault {
+                why: "has a string that never ends",
+                at: self.at,
+            }),
         }
     }
 }
@@ -273,5 +308,9 @@ fn name_end(source: &[u8], start: usize) -> usize {
 }
 
 fn name_end_of_attribute(source: &[u8], start: usize) -> usize {
-    start + source[start..].iter().take_while(|b| super::token::is_word_byte(**b) || **b == b'-').count()
+    start
+        + source[start..]
+            .iter()
+            .take_while(|b| super::token::is_word_byte(**b) || **b == b'-')
+            .count()
 }

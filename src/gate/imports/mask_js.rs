@@ -117,7 +117,10 @@ pub fn mask(source: &[u8], elements: Elements) -> Result<Masked, Fault> {
     });
     match open {
         Some((at, why)) => Err(Fault { why, at }),
-        None => Ok(Masked { mask: lexer.out, has_elements: lexer.has_elements }),
+        None => Ok(Masked {
+            mask: lexer.out,
+            has_elements: lexer.has_elements,
+        }),
     }
 }
 
@@ -175,7 +178,8 @@ impl Lexer<'_> {
     }
 
     fn is_word(&self, words: &[&[u8]]) -> bool {
-        self.word.is_some_and(|(start, end)| words.contains(&&self.source[start..end]))
+        self.word
+            .is_some_and(|(start, end)| words.contains(&&self.source[start..end]))
     }
 
     fn word(&mut self) {
@@ -184,7 +188,11 @@ impl Lexer<'_> {
         self.at = word_end(self.source, start, Language::JavaScript);
         if self.source[start].is_ascii_digit() {
             // `1.` and `1.5` are one number, and the dot no property access.
-            while self.rest().first().is_some_and(|b| *b == b'.' || b.is_ascii_alphanumeric()) {
+            while self
+                .rest()
+                .first()
+                .is_some_and(|b| *b == b'.' || b.is_ascii_alphanumeric())
+            {
                 self.at += 1;
             }
         }
@@ -194,8 +202,9 @@ impl Lexer<'_> {
             b"return" | b"typeof" | b"case" | b"do" | b"else" | b"in" | b"instanceof" | b"new" | b"delete"
             | b"void" | b"throw" | b"extends" | b"default" => Slash::Regex,
             b"yield" | b"await" => Slash::Unsure,
-            b"of" if matches!(self.frames.last(), Some(Frame::Paren { is_for: true, .. }))
-                && (self.word.is_some() || matches!(self.last, b']' | b'}')) =>
+            b"of"
+                if matches!(self.frames.last(), Some(Frame::Paren { is_for: true, .. }))
+                    && (self.word.is_some() || matches!(self.last, b']' | b'}')) =>
             {
                 Slash::Regex
             }
@@ -246,11 +255,20 @@ impl Lexer<'_> {
     fn open(&mut self, byte: u8) {
         let frame = match byte {
             b'(' => {
-                let after = if self.is_word(&[b"if", b"while", b"for", b"with"]) { Slash::Regex } else { Slash::Division };
-                Frame::Paren { after, is_for: self.is_word(&[b"for"]) }
+                let after = if self.is_word(&[b"if", b"while", b"for", b"with"]) {
+                    Slash::Regex
+                } else {
+                    Slash::Division
+                };
+                Frame::Paren {
+                    after,
+                    is_for: self.is_word(&[b"for"]),
+                }
             }
             b'[' => Frame::Square,
-            _ => Frame::Brace { after: self.after_brace() },
+            _ => Frame::Brace {
+                after: self.after_brace(),
+            },
         };
         self.frames.push(frame);
         self.at += 1;
@@ -270,8 +288,20 @@ impl Lexer<'_> {
         }
         match self.last {
             b'a' if self.is_word(&[
-                b"return", b"typeof", b"case", b"in", b"of", b"instanceof", b"new", b"delete", b"void", b"throw",
-                b"yield", b"await", b"default", b"extends",
+                b"return",
+                b"typeof",
+                b"case",
+                b"in",
+                b"of",
+                b"instanceof",
+                b"new",
+                b"delete",
+                b"void",
+                b"throw",
+                b"yield",
+                b"await",
+                b"default",
+                b"extends",
             ]) =>
             {
                 Slash::Division
@@ -339,10 +369,18 @@ impl Lexer<'_> {
         let mut at = start + 1;
         loop {
             match self.source.get(at) {
-                None => return Err(Fault { why: "has a string that never ends", at: start }),
+                None => {
+                    return Err(Fault {
+                        why: "has a string that never ends",
+                        at: start,
+                    });
+                }
                 Some(b'\\') => at += 1 + newline_length(&self.source[at + 1..]).max(1),
                 Some(b'\n' | b'\r') => {
-                    return Err(Fault { why: "has a string that its line does not end", at: start });
+                    return Err(Fault {
+                        why: "has a string that its line does not end",
+                        at: start,
+                    });
                 }
                 Some(byte) if *byte == quote => break,
                 Some(_) => at += 1,
@@ -360,7 +398,12 @@ impl Lexer<'_> {
         let mut at = self.at;
         loop {
             match self.source.get(at) {
-                None => return Err(Fault { why: "has a template that never ends", at: start }),
+                None => {
+                    return Err(Fault {
+                        why: "has a template that never ends",
+                        at: start,
+                    });
+                }
                 Some(b'\\') => at = (at + 2).min(self.source.len()),
                 Some(b'`') => {
                     self.hide(at);
@@ -394,7 +437,10 @@ impl Lexer<'_> {
     pub(super) fn block_comment(&mut self) -> Result<(), Fault> {
         let start = self.at;
         let Some(length) = self.source[start + 2..].windows(2).position(|w| w == b"*/") else {
-            return Err(Fault { why: "has a comment that never ends", at: start });
+            return Err(Fault {
+                why: "has a comment that never ends",
+                at: start,
+            });
         };
         self.at = start + 2 + length + 2;
         for at in start..self.at {
@@ -413,10 +459,18 @@ impl Lexer<'_> {
             (_, Slash::Division) => self.operator(b'/'),
             (_, slash) => match self.regex_end()? {
                 None if slash == Slash::Unsure => self.operator(b'/'),
-                None => return Err(Fault { why: "has a regular expression that its line does not end", at: self.at }),
+                None => {
+                    return Err(Fault {
+                        why: "has a regular expression that its line does not end",
+                        at: self.at,
+                    });
+                }
                 Some(end) => {
                     if slash == Slash::Unsure && could_hide(&self.source[self.at + 1..end]) {
-                        return Err(Fault { why: "has a slash that may divide or begin an expression", at: self.at });
+                        return Err(Fault {
+                            why: "has a slash that may divide or begin an expression",
+                            at: self.at,
+                        });
                     }
                     self.at += 1;
                     self.hide(end);
@@ -450,7 +504,10 @@ impl Lexer<'_> {
             // Many an unsure slash on one line could each read the line to its end.
             self.budget = self.budget.saturating_sub(1);
             if self.budget == 0 {
-                return Err(Fault { why: "has too many slashes that may divide or begin an expression", at: self.at });
+                return Err(Fault {
+                    why: "has too many slashes that may divide or begin an expression",
+                    at: self.at,
+                });
             }
         }
         Ok(None)

@@ -34,7 +34,12 @@ struct Lexer<'a> {
 
 /// Masks the file. The result has the length of the source.
 pub fn mask(source: &[u8]) -> Result<Vec<u8>, Fault> {
-    let mut lexer = Lexer { source, out: source.to_vec(), at: 0, frames: Vec::new() };
+    let mut lexer = Lexer {
+        source,
+        out: source.to_vec(),
+        at: 0,
+        frames: Vec::new(),
+    };
     let mark = byte_order_mark(source);
     lexer.out[..mark].fill(b' ');
     lexer.at = mark;
@@ -82,7 +87,12 @@ impl Lexer<'_> {
             Frame::Field(format) | Frame::Spec(format) => Some(format.start),
             Frame::Bracket => None,
         });
-        open.map_or(Ok(()), |at| Err(Fault { why: "has an f-string that never ends", at }))
+        open.map_or(Ok(()), |at| {
+            Err(Fault {
+                why: "has an f-string that never ends",
+                at,
+            })
+        })
     }
 
     fn comment(&mut self) {
@@ -121,7 +131,12 @@ impl Lexer<'_> {
         let quote = self.source[open];
         let triple = self.source[open..].starts_with(&[quote; 3]);
         self.at = open + if triple { 3 } else { 1 };
-        let format = Format { start: open, quote, triple, raw };
+        let format = Format {
+            start: open,
+            quote,
+            triple,
+            raw,
+        };
         if fields { self.text(format) } else { self.plain(format) }
     }
 
@@ -133,12 +148,18 @@ impl Lexer<'_> {
                 self.at += if format.triple { 3 } else { 1 };
                 return Ok(());
             } else if matches!(byte, b'\n' | b'\r') && !format.triple {
-                return Err(Fault { why: "has a string that its line does not end", at: format.start });
+                return Err(Fault {
+                    why: "has a string that its line does not end",
+                    at: format.start,
+                });
             } else {
                 self.hide(1);
             }
         }
-        Err(Fault { why: "has a string that never ends", at: format.start })
+        Err(Fault {
+            why: "has a string that never ends",
+            at: format.start,
+        })
     }
 
     /// The text of an f-string up to its next field or its end, or up to the end of a field whose
@@ -169,7 +190,10 @@ impl Lexer<'_> {
                 }
                 _ if self.closes(format) => {
                     if spec {
-                        return Err(Fault { why: "has an f-string that ends inside a field", at: format.start });
+                        return Err(Fault {
+                            why: "has an f-string that ends inside a field",
+                            at: format.start,
+                        });
                     }
                     let fence = if format.triple { 3 } else { 1 };
                     if self.out[format.start] == HIDDEN {
@@ -179,17 +203,27 @@ impl Lexer<'_> {
                     return Ok(());
                 }
                 b'\n' | b'\r' if !format.triple && !spec => {
-                    return Err(Fault { why: "has a string that its line does not end", at: format.start });
+                    return Err(Fault {
+                        why: "has a string that its line does not end",
+                        at: format.start,
+                    });
                 }
                 _ => self.hide(1),
             }
         }
-        Err(Fault { why: "has a string that never ends", at: format.start })
+        Err(Fault {
+            why: "has a string that never ends",
+            at: format.start,
+        })
     }
 
     fn closes(&self, format: Format) -> bool {
         let rest = &self.source[self.at..];
-        if format.triple { rest.starts_with(&[format.quote; 3]) } else { rest.first() == Some(&format.quote) }
+        if format.triple {
+            rest.starts_with(&[format.quote; 3])
+        } else {
+            rest.first() == Some(&format.quote)
+        }
     }
 
     /// Hides `count` bytes, and both of a `\r\n` that the last of them begins.

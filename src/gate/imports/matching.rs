@@ -47,9 +47,10 @@ fn is_prefix(entry: &[String], identity: &[String], language: Language) -> bool 
         && entry.len() <= identity.len()
         && entry.iter().zip(identity).all(|(pattern, segment)| match language {
             Language::JavaScript => is_match(pattern.as_bytes(), segment.as_bytes()),
-            Language::Python => {
-                is_match(pattern.replace('-', "_").as_bytes(), segment.replace('-', "_").as_bytes())
-            }
+            Language::Python => is_match(
+                pattern.replace('-', "_").as_bytes(),
+                segment.replace('-', "_").as_bytes(),
+            ),
         })
 }
 

@@ -20,8 +20,14 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
     encoding(source)?;
     let mask = mask_py::mask(source)?;
     let cursor = Cursor::new(&mask, Language::Python);
-    let mut scanner =
-        Scanner { source, mask: &mask, cursor, found: Vec::new(), aliases: Vec::new(), type_block: None };
+    let mut scanner = Scanner {
+        source,
+        mask: &mask,
+        cursor,
+        found: Vec::new(),
+        aliases: Vec::new(),
+        type_block: None,
+    };
     scanner.run();
     Ok(scanner.found)
 }
@@ -29,10 +35,23 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
 /// Refuses a declared encoding in which ASCII bytes may mean something else: in UTF-7 or
 /// `unicode_escape` a comment can hold a line break and code.
 fn encoding(source: &[u8]) -> Result<(), Fault> {
-    const PLAIN: [&[u8]; 9] =
-        [b"utf-8", b"utf8", b"ascii", b"us-ascii", b"latin", b"iso-8859-", b"iso8859", b"cp125", b"koi8"];
+    const PLAIN: [&[u8]; 9] = [
+        b"utf-8",
+        b"utf8",
+        b"ascii",
+        b"us-ascii",
+        b"latin",
+        b"iso-8859-",
+        b"iso8859",
+        b"cp125",
+        b"koi8",
+    ];
     let mut at = 0;
-    for line in source.split(|b| matches!(b, b'\n' | b'\r')).filter(|line| !line.is_empty()).take(2) {
+    for line in source
+        .split(|b| matches!(b, b'\n' | b'\r'))
+        .filter(|line| !line.is_empty())
+        .take(2)
+    {
         let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii_start();
         if text.first() == Some(&b'#')
             && let Some(found) = text.windows(7).position(|w| w == b"coding:" || w == b"coding=")
@@ -41,7 +60,10 @@ fn encoding(source: &[u8]) -> Result<(), Fault> {
             let name: Vec<u8> = name.iter().map(|b| if *b == b'_' { b'-' } else { *b }).collect();
             let named = name.first().is_some_and(|b| b.is_ascii_alphanumeric());
             if named && !PLAIN.iter().any(|plain| name.starts_with(plain)) {
-                return Err(Fault { why: "declares an encoding other than UTF-8", at });
+                return Err(Fault {
+                    why: "declares an encoding other than UTF-8",
+                    at,
+                });
             }
         }
         at += line.len() + 1;
@@ -106,7 +128,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn indent(&self, at: usize) -> usize {
-        self.mask[..at].iter().rev().take_while(|b| matches!(b, b' ' | b'\t' | 0x0C)).count()
+        self.mask[..at]
+            .iter()
+            .rev()
+            .take_while(|b| matches!(b, b' ' | b'\t' | 0x0C))
+            .count()
     }
 
     /// Whether `TYPE_CHECKING:` or `name.TYPE_CHECKING:` follows.
@@ -136,14 +162,20 @@ impl<'a> Scanner<'a> {
     }
 
     fn static_kind(&self) -> ImportKind {
-        if self.type_block.is_some() { ImportKind::TypeOnly } else { ImportKind::Static }
+        if self.type_block.is_some() {
+            ImportKind::TypeOnly
+        } else {
+            ImportKind::Static
+        }
     }
 
     /// After `import`: `a, b.c as d`.
     fn import(&mut self) {
         loop {
             let mut ahead = self.cursor.clone();
-            let Some((raw, at, ahead)) = self.dotted(&mut ahead) else { return };
+            let Some((raw, at, ahead)) = self.dotted(&mut ahead) else {
+                return;
+            };
             self.cursor = ahead;
             self.push(raw, self.static_kind(), at);
             if self.cursor.is_word(self.cursor.peek(), b"as") {
@@ -249,7 +281,12 @@ impl<'a> Scanner<'a> {
 
     fn push(&mut self, raw: String, kind: ImportKind, at: usize) {
         let identity = identity::python(&raw);
-        self.found.push(Found { raw, identity, kind, at });
+        self.found.push(Found {
+            raw,
+            identity,
+            kind,
+            at,
+        });
     }
 
     /// After the name of an importer.
@@ -269,7 +306,12 @@ impl<'a> Scanner<'a> {
             Argument::Prefix { text, at } => {
                 let identity = identity::python_prefix(&text);
                 if !identity.is_empty() {
-                    self.found.push(Found { raw: text, identity, kind: ImportKind::Dynamic, at });
+                    self.found.push(Found {
+                        raw: text,
+                        identity,
+                        kind: ImportKind::Dynamic,
+                        at,
+                    });
                 }
                 self.opaque(at);
             }
@@ -279,7 +321,12 @@ impl<'a> Scanner<'a> {
     }
 
     fn opaque(&mut self, at: usize) {
-        self.found.push(Found { raw: String::new(), identity: Vec::new(), kind: ImportKind::Opaque, at });
+        self.found.push(Found {
+            raw: String::new(),
+            identity: Vec::new(),
+            kind: ImportKind::Opaque,
+            at,
+        });
     }
 
     /// Reads the first argument, leaving the cursor at the `,` or `)` after it.
@@ -299,7 +346,9 @@ impl<'a> Scanner<'a> {
                     return text.map_or(Argument::None, |(text, at)| Argument::Literal { text, at });
                 }
                 Kind::Text => {
-                    let Some(piece) = self.decoded(token, false) else { return Argument::Other { at: token.start } };
+                    let Some(piece) = self.decoded(token, false) else {
+                        return Argument::Other { at: token.start };
+                    };
                     text.get_or_insert((String::new(), token.start)).0.push_str(&piece);
                 }
                 Kind::Word if ahead.peek().is(b'=') && text.is_none() && ahead.is_word(token, b"name") => {
@@ -308,7 +357,9 @@ impl<'a> Scanner<'a> {
                 Kind::Word if ahead.peek().kind == Kind::Text && ahead.peek().start == token.end => {
                     let raw = self.cursor.bytes(token).iter().any(|b| matches!(b, b'r' | b'R'));
                     let literal = ahead.next();
-                    let Some(piece) = self.decoded(literal, raw) else { return Argument::Other { at: token.start } };
+                    let Some(piece) = self.decoded(literal, raw) else {
+                        return Argument::Other { at: token.start };
+                    };
                     text.get_or_insert((String::new(), token.start)).0.push_str(&piece);
                 }
                 Kind::Word if self.mask.get(token.end) == Some(&HIDDEN) => {
@@ -334,7 +385,11 @@ impl<'a> Scanner<'a> {
 
     fn decoded(&self, token: Token, raw: bool) -> Option<String> {
         let body = &self.source[token.start..token.end];
-        let fence = if body.len() >= 6 && body[1] == body[0] && body[2] == body[0] { 3 } else { 1 };
+        let fence = if body.len() >= 6 && body[1] == body[0] && body[2] == body[0] {
+            3
+        } else {
+            1
+        };
         escapes::python(&body[fence..body.len() - fence], raw)
     }
 

@@ -15,7 +15,10 @@ impl Fault {
     /// The fault with its line.
     pub fn located(self, source: &[u8]) -> Opaque {
         let before = &source[..self.at.min(source.len())];
-        Opaque { why: self.why.to_owned(), line: Some(count_newlines(before) + 1) }
+        Opaque {
+            why: self.why.to_owned(),
+            line: Some(count_newlines(before) + 1),
+        }
     }
 }
 
@@ -36,11 +39,19 @@ pub struct Found {
 /// not UTF-8 mean something else in another encoding.
 pub fn inspectable(source: &[u8]) -> Result<(), Opaque> {
     if let Some(at) = source.iter().position(|b| *b == 0) {
-        return Err(Fault { why: "has a NUL byte", at }.located(source));
+        return Err(Fault {
+            why: "has a NUL byte",
+            at,
+        }
+        .located(source));
     }
     match std::str::from_utf8(source) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Fault { why: "is not UTF-8", at: error.valid_up_to() }.located(source)),
+        Err(error) => Err(Fault {
+            why: "is not UTF-8",
+            at: error.valid_up_to(),
+        }
+        .located(source)),
     }
 }
 
@@ -55,7 +66,13 @@ pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
     found.dedup();
     let (mut line, mut line_start, mut seen) = (1, byte_order_mark(source), 0);
     let mut imports = Vec::with_capacity(found.len());
-    for Found { raw, identity, kind, at } in found {
+    for Found {
+        raw,
+        identity,
+        kind,
+        at,
+    } in found
+    {
         let between = &source[seen..at];
         line += count_newlines(between);
         if let Some(newline) = between.iter().rposition(|b| *b == b'\n') {
@@ -63,7 +80,13 @@ pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
         }
         seen = at;
         let column = u32::try_from(at.saturating_sub(line_start)).unwrap_or(u32::MAX - 1) + 1;
-        imports.push(Import { raw, identity, kind, line, column });
+        imports.push(Import {
+            raw,
+            identity,
+            kind,
+            line,
+            column,
+        });
     }
     imports
 }

@@ -38,7 +38,11 @@ pub struct Token {
 
 impl Token {
     /// A token before the file begins.
-    pub const NONE: Token = Token { kind: Kind::End, start: 0, end: 0 };
+    pub const NONE: Token = Token {
+        kind: Kind::End,
+        start: 0,
+        end: 0,
+    };
 
     /// Whether it is this single byte.
     pub fn is(&self, byte: u8) -> bool {
@@ -73,9 +77,28 @@ impl<'a> Cursor<'a> {
     /// The word that ends before `end`, blanks skipped; [`Token::NONE`] if there is none.
     pub fn word_before(&self, end: usize) -> Token {
         let blank = |b: &u8| b.is_ascii_whitespace() || *b == HIDDEN;
-        let end = end - self.mask[..end].iter().rev().take(4096).take_while(|b| blank(b)).count();
-        let length = self.mask[..end].iter().rev().take(4096).take_while(|b| is_word_byte(**b)).count();
-        if length == 0 { Token::NONE } else { Token { kind: Kind::Word, start: end - length, end } }
+        let end = end
+            - self.mask[..end]
+                .iter()
+                .rev()
+                .take(4096)
+                .take_while(|b| blank(b))
+                .count();
+        let length = self.mask[..end]
+            .iter()
+            .rev()
+            .take(4096)
+            .take_while(|b| is_word_byte(**b))
+            .count();
+        if length == 0 {
+            Token::NONE
+        } else {
+            Token {
+                kind: Kind::Word,
+                start: end - length,
+                end,
+            }
+        }
     }
 
     /// The next token, without moving.
@@ -88,7 +111,11 @@ impl<'a> Cursor<'a> {
         let python = self.language == Language::Python;
         loop {
             let Some(&byte) = self.mask.get(self.at) else {
-                return Token { kind: Kind::End, start: self.at, end: self.at };
+                return Token {
+                    kind: Kind::End,
+                    start: self.at,
+                    end: self.at,
+                };
             };
             let start = self.at;
             match byte {
@@ -116,14 +143,21 @@ impl<'a> Cursor<'a> {
     }
 
     fn token(&self, kind: Kind, start: usize) -> Token {
-        Token { kind, start, end: self.at }
+        Token {
+            kind,
+            start,
+            end: self.at,
+        }
     }
 
     fn text(&mut self, quote: u8) -> Token {
         let start = self.at;
         let triple = [quote; 3];
-        let fence: &[u8] =
-            if self.language == Language::Python && self.mask[start..].starts_with(&triple) { &triple } else { &[quote] };
+        let fence: &[u8] = if self.language == Language::Python && self.mask[start..].starts_with(&triple) {
+            &triple
+        } else {
+            &[quote]
+        };
         self.at += fence.len();
         while matches!(self.mask.get(self.at), Some(&(HIDDEN | b'\n' | b'\r'))) {
             self.at += 1;
