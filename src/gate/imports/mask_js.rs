@@ -12,6 +12,8 @@ use super::Language;
 use super::source::{Fault, byte_order_mark};
 use super::token::{HIDDEN, is_word_byte, newline_length, unicode_blank, word_end};
 
+const UNSURE: &str = "has a slash that may divide or begin an expression";
+
 /// Whether `<` may begin an element. The ending of the file does not decide it here: a caller
 /// reads both ways and takes what each finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +203,7 @@ impl Lexer<'_> {
             _ if is_property => Slash::Division,
             b"return" | b"typeof" | b"case" | b"do" | b"else" | b"in" | b"instanceof" | b"new" | b"delete"
             | b"void" | b"throw" | b"extends" | b"default" => Slash::Regex,
+            b"break" | b"continue" | b"debugger" => Slash::Regex,
             b"yield" | b"await" => Slash::Unsure,
             b"of"
                 if matches!(self.frames.last(), Some(Frame::Paren { is_for: true, .. }))
@@ -287,6 +290,8 @@ impl Lexer<'_> {
             return Slash::Unsure;
         }
         match self.last {
+            // A block on a line of its own.
+            b'a' if self.broke_line && self.is_word(&[b"return", b"yield", b"await"]) => Slash::Unsure,
             b'a' if self.is_word(&[
                 b"return",
                 b"typeof",
@@ -306,7 +311,15 @@ impl Lexer<'_> {
             {
                 Slash::Division
             }
-            b':' if matches!(self.frames.last(), None | Some(Frame::Brace { after: Slash::Regex })) => Slash::Unsure,
+            b':' if matches!(
+                self.frames.last(),
+                None | Some(Frame::Brace {
+                    after: Slash::Regex | Slash::Unsure
+                })
+            ) =>
+            {
+                Slash::Unsure
+            }
             0 | b';' | b')' | b'>' | b']' | b'"' | b'{' | b'}' | b'a' => Slash::Regex,
             _ => Slash::Division,
         }
@@ -456,7 +469,20 @@ impl Lexer<'_> {
         match (self.source.get(self.at + 1), self.slash) {
             (Some(b'/'), _) => self.line_comment(),
             (Some(b'*'), _) => self.block_comment()?,
-            (_, Slash::Division) => self.operator(b'/'),
+            (_, Slash::Division) => {
+                // After `let x`, `break a` or `import "x"` a line break ends the statement, and
+                // the slash begins an expression; anywhere else it divides.
+                if self.broke_line
+                    && let Some(end) = self.regex_end()?
+                    && could_hide(&self.source[self.at + 1..end])
+                {
+                    return Err(Fault {
+                        why: UNSURE,
+                        at: self.at,
+                    });
+                }
+                self.operator(b'/');
+            }
             (_, slash) => match self.regex_end()? {
                 None if slash == Slash::Unsure => self.operator(b'/'),
                 None => {
