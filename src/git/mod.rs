@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod history;
 pub mod places;
 pub mod program;
+pub mod range;
 pub mod refs;
 pub mod repo;
 pub mod settings;
