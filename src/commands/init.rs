@@ -163,7 +163,10 @@ fn exists(path: &Path) -> Stop {
 fn next(checkout: &Checkout, top: &Path, cwd: &Path) -> Result<String> {
     let here = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let (git, path) = match here.strip_prefix(top) {
-        Ok(inside) => ("git".to_owned(), "../".repeat(inside.components().count()) + POLICY_PATH),
+        Ok(inside) => (
+            "git".to_owned(),
+            "../".repeat(inside.components().count()) + POLICY_PATH,
+        ),
         Err(_) => (format!("git -C {}", shell(top)), POLICY_PATH.to_owned()),
     };
     let quiet = |args: &[&str]| -> Result<bool> { Ok(checkout.git.at(top).args(args).outcome()?.success()) };

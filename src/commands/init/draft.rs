@@ -3,14 +3,38 @@
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use super::{Layout, text};
+use crate::gate::Policy;
 use crate::gate::paths::PathRule;
-use crate::gate::{POLICY_PATH, Policy};
 
 /// Folders that hold no source of the project's own; they share the last area.
 const NO_SOURCE: &[&str] = &[
-    "architecture", "asset", "assets", "build", "coverage", "dist", "doc", "docs", "documentation", "image", "images",
-    "img", "licenses", "man", "media", "node_modules", "out", "screenshots", "target", "third-party", "third_party",
-    "thirdparty", "vendor", "vendored", "venv", "wiki", "__pycache__",
+    "architecture",
+    "asset",
+    "assets",
+    "build",
+    "coverage",
+    "dist",
+    "doc",
+    "docs",
+    "documentation",
+    "image",
+    "images",
+    "img",
+    "licenses",
+    "man",
+    "media",
+    "node_modules",
+    "out",
+    "screenshots",
+    "target",
+    "third-party",
+    "third_party",
+    "thirdparty",
+    "vendor",
+    "vendored",
+    "venv",
+    "wiki",
+    "__pycache__",
 ];
 
 /// Where tests of the folder `payments` may lie in a folder `payments` of their own.
@@ -21,25 +45,65 @@ const HUMAN_OWNED: &[(&str, &[&str])] = &[
     (
         "terms and owners",
         &[
-            "LICENSE", "LICENSE.md", "LICENSE.txt", "LICENSE-APACHE", "LICENSE-MIT", "LICENCE", "LICENCE.md",
-            "LICENCE.txt", "COPYING", "NOTICE", "SECURITY.md", "CODEOWNERS", ".github/CODEOWNERS",
-            ".gitlab/CODEOWNERS", "docs/CODEOWNERS",
+            "LICENSE",
+            "LICENSE.md",
+            "LICENSE.txt",
+            "LICENSE-APACHE",
+            "LICENSE-MIT",
+            "LICENCE",
+            "LICENCE.md",
+            "LICENCE.txt",
+            "COPYING",
+            "NOTICE",
+            "SECURITY.md",
+            "CODEOWNERS",
+            ".github/CODEOWNERS",
+            ".gitlab/CODEOWNERS",
+            "docs/CODEOWNERS",
         ],
     ),
     (
         "CI: who can edit it can switch checks off",
         &[
-            ".github/workflows", ".github/actions", ".forgejo/workflows", ".gitea/workflows", ".gitlab-ci.yml",
-            ".gitlab-ci.yaml", ".ci", ".circleci", ".buildkite", ".woodpecker", ".woodpecker.yml", ".woodpecker.yaml",
-            ".drone.yml", ".travis.yml", "Jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml",
-            "bitbucket-pipelines.yml", "scripts/invariants.sh",
+            ".github/workflows",
+            ".github/actions",
+            ".forgejo/workflows",
+            ".gitea/workflows",
+            ".gitlab-ci.yml",
+            ".gitlab-ci.yaml",
+            ".ci",
+            ".circleci",
+            ".buildkite",
+            ".woodpecker",
+            ".woodpecker.yml",
+            ".woodpecker.yaml",
+            ".drone.yml",
+            ".travis.yml",
+            "Jenkinsfile",
+            "azure-pipelines.yml",
+            "azure-pipelines.yaml",
+            "bitbucket-pipelines.yml",
+            "scripts/invariants.sh",
         ],
     ),
     (
         "what tools run or read by themselves: hooks, settings of agents and editors",
         &[
-            ".gitmodules", ".husky", ".githooks", ".pre-commit-config.yaml", "lefthook.yml", ".envrc", ".vscode",
-            ".devcontainer", ".mcp.json", ".claude", ".cursor", ".codex", "AGENTS.md", "CLAUDE.md", "GEMINI.md",
+            ".gitmodules",
+            ".husky",
+            ".githooks",
+            ".pre-commit-config.yaml",
+            "lefthook.yml",
+            ".envrc",
+            ".vscode",
+            ".devcontainer",
+            ".mcp.json",
+            ".claude",
+            ".cursor",
+            ".codex",
+            "AGENTS.md",
+            "CLAUDE.md",
+            "GEMINI.md",
         ],
     ),
 ];
@@ -142,9 +206,8 @@ fn tests_of(layout: &Layout, name: &[u8]) -> Vec<String> {
 }
 
 fn imports(layout: &Layout, name: &[u8]) -> Vec<&'static str> {
-    let there = |manifest: &str| {
-        layout.has(manifest.as_bytes()) || layout.has(&[name, b"/", manifest.as_bytes()].concat())
-    };
+    let there =
+        |manifest: &str| layout.has(manifest.as_bytes()) || layout.has(&[name, b"/", manifest.as_bytes()].concat());
     let found = IMPORTS
         .iter()
         .filter(|(manifests, _)| manifests.iter().any(|manifest| there(manifest)));
@@ -168,7 +231,11 @@ fn entry(folder: &[u8]) -> String {
         for (index, letter) in chunk.valid().char_indices() {
             let first = glob.is_empty() && index == 0;
             let special = matches!(letter, '*' | '?' | '[' | ']' | '{' | '}' | '\\') || letter.is_control();
-            glob.push(if special || first && !letter.is_alphanumeric() { '?' } else { letter });
+            glob.push(if special || first && !letter.is_alphanumeric() {
+                '?'
+            } else {
+                letter
+            });
         }
         glob.extend(chunk.invalid().iter().map(|_| '?'));
     }
@@ -178,7 +245,10 @@ fn entry(folder: &[u8]) -> String {
 /// The ASCII letters of a folder's name, for the name of its area.
 fn ascii(folder: &[u8]) -> String {
     let mut name = String::new();
-    for letter in String::from_utf8_lossy(folder).nfkd().filter(|&letter| !is_combining_mark(letter)) {
+    for letter in String::from_utf8_lossy(folder)
+        .nfkd()
+        .filter(|&letter| !is_combining_mark(letter))
+    {
         if letter.is_ascii_alphanumeric() || "._-".contains(letter) {
             name.push(letter);
         } else if !name.ends_with('-') {
@@ -186,7 +256,11 @@ fn ascii(folder: &[u8]) -> String {
         }
     }
     let name = name.trim_matches(['-', '.']);
-    if name.is_empty() { "area".to_owned() } else { name.to_owned() }
+    if name.is_empty() {
+        "area".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 /// A name near `wanted` that the policy's reader takes for an area and that is free. The reader
@@ -240,14 +314,37 @@ mod tests {
     #[test]
     fn an_entry_matches_its_own_folder() {
         let odd: &[&[u8]] = &[
-            b"payments", b"two words", b" leading", b"trailing ", b"it's \"quoted\"", "gr\u{f6}\u{df}e".as_bytes(),
-            b"caf\xe9", b"back\\slash", b"[id]", b"a{b", b"!not", b"a\nb", b"-dash", b"#hash", b"on", b"123", b"*",
-            "\u{202e}evil".as_bytes(), "e\u{301}".as_bytes(), b"~", b"a: b", b"\xff\xfe",
+            b"payments",
+            b"two words",
+            b" leading",
+            b"trailing ",
+            b"it's \"quoted\"",
+            "gr\u{f6}\u{df}e".as_bytes(),
+            b"caf\xe9",
+            b"back\\slash",
+            b"[id]",
+            b"a{b",
+            b"!not",
+            b"a\nb",
+            b"-dash",
+            b"#hash",
+            b"on",
+            b"123",
+            b"*",
+            "\u{202e}evil".as_bytes(),
+            "e\u{301}".as_bytes(),
+            b"~",
+            b"a: b",
+            b"\xff\xfe",
         ];
         for folder in odd {
             let found = entry(folder);
             let rule = PathRule::parse(&found, String::new()).unwrap_or_else(|error| panic!("{error}"));
-            assert!(rule.allows(&[*folder, b"/x/y"].concat()), "{found:?} for {}", folder.escape_ascii());
+            assert!(
+                rule.allows(&[*folder, b"/x/y"].concat()),
+                "{found:?} for {}",
+                folder.escape_ascii()
+            );
             let mut paths = layout(&["README.md"]);
             paths.paths.insert([*folder, b"/x.ts"].concat());
             let draft = draft(&paths);
@@ -259,10 +356,25 @@ mod tests {
 
     #[test]
     fn reserved_and_equal_names_give_way() {
-        let paths = layout(&["version/a", "dependencies/a", "allowed_roots/a", "a b/x", "a_b/x", "a-b/x", "rest/x"]);
+        let paths = layout(&[
+            "version/a",
+            "dependencies/a",
+            "allowed_roots/a",
+            "a b/x",
+            "a_b/x",
+            "a-b/x",
+            "rest/x",
+        ]);
         let names: Vec<String> = draft(&paths).areas.into_iter().map(|(name, _)| name).collect();
-        let expected =
-            ["a-b", "a-b-folder", "a_b", "allowed_roots-folder", "dependencies-folder", "rest", "version-folder"];
+        let expected = [
+            "a-b",
+            "a-b-folder",
+            "a_b",
+            "allowed_roots-folder",
+            "dependencies-folder",
+            "rest",
+            "version-folder",
+        ];
         assert_eq!(names[..7], expected);
         assert_eq!(names[7], "rest-folder");
     }
@@ -271,11 +383,17 @@ mod tests {
     #[test]
     fn suggestions_can_be_uncommented() {
         let text = draft(&layout(&["package.json", "pay/a.ts", "jobs/setup.py"])).text;
-        assert!(text.contains("  # forbidden_imports: [amqplib, bullmq, celery, ioredis, pika, redis]\n"), "{text}");
-        assert!(text.contains("  # forbidden_imports: [amqplib, bullmq, ioredis, redis]\n"), "{text}");
+        assert!(
+            text.contains("  # forbidden_imports: [amqplib, bullmq, celery, ioredis, pika, redis]\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("  # forbidden_imports: [amqplib, bullmq, ioredis, redis]\n"),
+            "{text}"
+        );
         let bare = text.replace("  # forbidden_imports", "  forbidden_imports");
         assert!(Policy::validate(bare.as_bytes()).is_ok(), "{bare}");
         assert!(text.lines().all(|line| line.len() <= 120), "{text}");
-        assert!(text.contains(POLICY_PATH));
+        assert!(text.contains(&format!("\n  - {}\n", crate::gate::POLICY_PATH)));
     }
 }
