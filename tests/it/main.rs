@@ -1,4 +1,7 @@
 //! The one integration binary: one link for all tests.
 
+mod demo;
+mod exits;
 mod gate;
+mod init;
 mod support;
