@@ -2,6 +2,7 @@
 
 mod demo;
 mod exits;
+mod floors;
 mod gate;
 mod init;
 mod support;
