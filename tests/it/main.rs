@@ -4,6 +4,9 @@
     reason = "tests start programs and write files as they like"
 )]
 
+mod demo;
+mod exits;
 mod floors;
 mod gate;
+mod init;
 mod support;
