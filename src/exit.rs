@@ -87,13 +87,7 @@ impl Exit {
 
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.code(), self.name())
-    }
-}
-
-impl From<Exit> for std::process::ExitCode {
-    fn from(exit: Exit) -> Self {
-        std::process::ExitCode::from(exit.code())
+        write!(f, "{}, {}", self.code(), self.name())
     }
 }
 

@@ -14,9 +14,9 @@ pub mod gate;
 pub mod git;
 pub mod job;
 pub mod lock;
+pub mod paths;
 pub mod process;
 pub mod report;
-pub mod settings;
 pub mod store;
 pub mod task;
 pub mod trailer;
@@ -41,8 +41,8 @@ pub fn main() -> ExitCode {
     }
     // A panic has printed itself by then; what it held is released by unwinding.
     match std::panic::catch_unwind(|| real_main(args)) {
-        Ok(exit) => exit.into(),
-        Err(_) => Exit::Internal.into(),
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(_) => ExitCode::from(Exit::Internal.code()),
     }
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::gate::paths::PathRule;
+use crate::paths::PathRule;
 use lines::{Block, Key};
 
 /// Upper limit of a task file in bytes.

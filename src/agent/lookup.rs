@@ -147,8 +147,7 @@ fn program_of_env(argument: &OsStr) -> Option<OsString> {
             words.find(|word| !word.contains(&b'='))?
         }
     };
-    let plain = !word.is_empty()
-        && !word.iter().any(|b| b"-$\"'\\".contains(b) && word.first() == Some(b))
-        && !(split.is_none() && word.contains(&b'='));
-    plain.then(|| OsString::from_vec(word.to_vec()))
+    let odd = word.first().is_none_or(|first| b"-$\"'\\".contains(first));
+    let assignment = split.is_none() && word.contains(&b'=');
+    (!odd && !assignment).then(|| OsString::from_vec(word.to_vec()))
 }

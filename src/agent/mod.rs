@@ -3,3 +3,4 @@
 pub mod command;
 pub mod environment;
 mod lookup;
+pub mod settings;

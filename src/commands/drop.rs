@@ -161,7 +161,9 @@ pub fn must_be_removable(checkout: &Checkout, owner: &Owner, id: &str, edits: Ed
         worktree::must_be_clean(&checkout.git, &worktree.path)
             .map_err(|error| with_hint(error, format!("or give them up: agentgate drop --force {id}")))?;
     } else {
-        // Opened, or left by a failure: the index holds the candidate, HEAD the base.
+        // Opened, or left by a failure: the index holds the candidate or the base. A job that died
+        // left its `.git` pointing to the agent's git dir, whose configuration must not be read.
+        worktree.restore_git_file()?;
         let diff = checkout
             .git
             .at(&worktree.path)

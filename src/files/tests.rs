@@ -108,7 +108,7 @@ fn remove_tree_takes_folders_without_permissions_and_follows_no_link() {
     symlink(at("outside/kept"), at("tree/link")).expect("link");
     fifo(&at("tree/fifo"));
     for folder in ["tree/locked/inner/deep", "tree/locked/inner", "tree/locked", "tree"] {
-        fs::set_permissions(at(folder), Permissions::from_mode(0)).expect("chmod");
+        fs::set_permissions(at(folder), Permissions::from_mode(0o0)).expect("chmod");
     }
     let moved = rename_to_trash(&at("tree"), &at("trash")).expect("moved");
     assert!(!at("tree").exists());

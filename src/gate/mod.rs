@@ -7,7 +7,6 @@
 pub mod content;
 pub mod imports;
 pub mod manifests;
-pub mod paths;
 pub mod policy;
 pub mod render;
 pub mod rules;
@@ -17,6 +16,7 @@ pub mod yaml;
 use std::fmt;
 
 use crate::exit::Exit;
+pub use crate::paths;
 use crate::task::Task;
 pub use policy::{Policy, PolicyError};
 pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};

@@ -5,6 +5,7 @@
 //! git that agentgate starts.
 
 pub mod evidence;
+pub mod fingerprint;
 pub mod history;
 pub mod places;
 pub mod program;

@@ -53,6 +53,8 @@ pub struct State {
     pub agent: Option<AgentEnd>,
     /// The frozen tree, and how many paths it changes.
     pub frozen: Option<(String, u64)>,
+    /// What changed in the clone's configuration while the agent ran.
+    pub collisions: Vec<String>,
     /// The gate's exit code.
     pub gate: Option<u8>,
     /// The commit.
@@ -74,7 +76,15 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::PreflightPassed { .. } => state.preflight = true,
         Event::WorktreeAdded { path, admin } => state.worktree = Some((path.clone(), admin.clone())),
         Event::StepFinished { end, .. } => state.agent = Some(end.clone()),
-        Event::Frozen { tree, changed, .. } => state.frozen = Some((tree.clone(), *changed)),
+        Event::Frozen {
+            tree,
+            changed,
+            collisions,
+            ..
+        } => {
+            state.frozen = Some((tree.clone(), *changed));
+            state.collisions.clone_from(collisions);
+        }
         Event::GateFinished { exit, .. } => state.gate = Some(*exit),
         Event::CommitMade { commit } => state.commit = Some(commit.clone()),
         Event::Landed { .. } => state.landed = true,
@@ -97,8 +107,8 @@ fn reason(event: &Event) -> String {
     }
 }
 
-/// What to do in this state. The order of verdicts is fixed: interrupted, timed out, agent
-/// failed, nothing changed, gate.
+/// What to do in this state. The order of verdicts is fixed: interrupted, clone tampered
+/// with, timed out, agent failed, nothing changed, gate.
 pub fn next(state: &State) -> Step {
     if let Some(exit) = state.ended {
         return Step::Done(exit);
@@ -115,6 +125,13 @@ pub fn next(state: &State) -> Step {
     let Some((_, changed)) = &state.frozen else {
         return Step::Freeze;
     };
+    if !state.collisions.is_empty() && !matches!(agent, AgentEnd::Interrupted { .. }) {
+        let what = state.collisions.join(", ");
+        return failed(
+            Exit::Collision,
+            format!("the clone's git dir changed while the agent ran: {what}"),
+        );
+    }
     match agent {
         AgentEnd::Interrupted { signal } => return Step::End(Ending::Interrupted(*signal)),
         AgentEnd::TimedOut => return failed(Exit::AgentTimeout, "the agent ran past its limit and was ended".into()),

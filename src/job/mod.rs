@@ -159,6 +159,8 @@ pub enum Event {
         refs: Vec<String>,
         /// Folders in which the agent had put a repository of its own.
         nested: Vec<String>,
+        /// Configuration, hooks and `info/` files of the clone that changed while the agent ran.
+        collisions: Vec<String>,
     },
     /// The gate has spoken.
     #[serde(rename = "gate.finished")]

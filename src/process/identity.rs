@@ -1,7 +1,7 @@
 //! Who a process is: a pid alone is reused within seconds on a busy machine.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,11 @@ pub(super) struct Stat {
 impl Stat {
     /// The process with this pid now; `None` if there is none.
     pub fn of(pid: i32) -> Option<Stat> {
-        Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+        // One read: the line is at most a few hundred bytes, and this is on the path where a
+        // storm of forks has to be outrun.
+        let mut line = [0; 1024];
+        let read = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+        Stat::parse(&line[..read])
     }
 
     /// The name in parentheses may hold spaces and parentheses itself, and is chosen by the

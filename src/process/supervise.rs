@@ -136,13 +136,13 @@ impl Supervisor {
         if now < end.terminate_at && signals::count() == end.signals {
             return Ok(false);
         }
-        if self.tree.status()?.is_some() {
-            self.leftovers.extend(self.tree.others()?);
-        }
         if now >= end.give_up_at {
             let pids: Vec<String> = self.tree.others()?.iter().map(|(pid, _)| pid.to_string()).collect();
             self.tree.abandon();
             bail!("processes of the agent cannot be ended (pid {})", pids.join(", "));
+        }
+        if self.tree.status()?.is_some() {
+            self.leftovers.extend(self.tree.others()?);
         }
         if now >= end.kill_at || signals::count() > end.signals {
             end.kill_at = end.kill_at.min(now);

@@ -22,6 +22,9 @@ use super::tool::Status;
 /// How long the end may take after SIGKILL before we give up.
 pub(super) const END: Duration = Duration::from_secs(10);
 
+/// Walks in a row that may still find new processes before the caller looks at its clock again.
+const WALKS: u32 = 20;
+
 /// A pid with its start time, of this boot.
 pub(super) type Key = (i32, u64);
 
@@ -33,9 +36,8 @@ impl Bystanders {
     /// Makes us the subreaper and looks who is there. To be called before the agent is started.
     pub fn note() -> io::Result<Bystanders> {
         set_child_subreaper(Some(rustix::process::getpid()))?;
-        let processes = all()?;
         Ok(Bystanders(
-            descendants(&processes, &HashSet::new()).iter().map(key).collect(),
+            walk(&HashSet::new(), &mut |_| {})?.iter().map(key).collect(),
         ))
     }
 }
@@ -79,12 +81,9 @@ impl Tree {
 
     /// Takes the children that have ended off the process table. True when nothing is left.
     pub fn reap(&mut self) -> io::Result<bool> {
-        let me = rustix::process::getpid().as_raw_pid();
         let ours = self.descendants()?;
-        for process in ours.iter().filter(|process| process.ended() && process.parent == me) {
-            if let Some(pid) = Pid::from_raw(process.pid).filter(|pid| *pid != self.leader || self.leader_reaped) {
-                retry(|| waitpid(Some(pid), WaitOptions::NOHANG))?;
-            }
+        for process in &ours {
+            self.collect(process)?;
         }
         let leader = self.leader.as_raw_pid();
         if self.status()?.is_none() || ours.iter().any(|process| process.pid != leader || self.leader_reaped) {
@@ -98,13 +97,30 @@ impl Tree {
         Ok(self.gone)
     }
 
+    /// Takes an orphan that has ended off the process table; not the leader before its time.
+    fn collect(&self, process: &Stat) -> io::Result<()> {
+        let child = process.ended() && process.parent == rustix::process::getpid().as_raw_pid();
+        match Pid::from_raw(process.pid) {
+            Some(pid) if child && (pid != self.leader || self.leader_reaped) => {
+                match waitpid(Some(pid), WaitOptions::NOHANG) {
+                    Ok(_) | Err(Errno::CHILD | Errno::INTR) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The proof. With bystanders among our children the kernel does not say ECHILD, and taking
     /// just any child could take one of theirs; then several walks in a row have to find nothing.
     fn none_left(&self) -> io::Result<bool> {
         if !self.bystanders.is_empty() {
-            return Ok((0..3).try_fold(true, |none, _| {
-                Ok::<_, io::Error>(none && self.descendants()?.is_empty())
-            })?);
+            for _ in 0..3 {
+                if !self.descendants()?.is_empty() {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
         }
         loop {
             match retry(|| wait(WaitOptions::NOHANG)) {
@@ -126,14 +142,32 @@ impl Tree {
         Ok(())
     }
 
-    /// Sends SIGKILL to every descendant that runs.
+    /// Sends SIGKILL to every descendant that runs, until a walk finds no new one.
     pub fn kill(&self) -> io::Result<()> {
-        if !self.leader_reaped {
-            // All members at once, and a fork in progress fails: a storm of forks cannot outrun
-            // it. Before the stub has made its session there is no such group; that is no error.
-            let _ = kill_process_group(self.leader, Signal::KILL);
+        let mut told = HashSet::new();
+        for _ in 0..WALKS {
+            if !self.leader_reaped {
+                // All members at once, and a fork in progress fails: a storm of forks cannot
+                // outrun it. Before the stub has made its session there is no such group; that is
+                // no error.
+                let _ = kill_process_group(self.leader, Signal::KILL);
+            }
+            let before = told.len();
+            // Each as soon as it is seen: a walk that first collects would come too late for a
+            // process that lives for milliseconds, and /proc lists by rising pid, so what such a
+            // one started meanwhile mostly comes later in the same walk.
+            walk(&self.bystanders, &mut |process| {
+                // Those that ended are taken away at once, or a storm makes every walk longer.
+                if process.ended() {
+                    let _ = self.collect(process);
+                } else if told.insert(key(process)) {
+                    signal(process, Signal::KILL);
+                }
+            })?;
+            if told.len() == before {
+                break;
+            }
         }
-        self.alive()?.iter().for_each(|process| signal(process, Signal::KILL));
         Ok(())
     }
 
@@ -159,7 +193,7 @@ impl Tree {
     }
 
     fn descendants(&self) -> io::Result<Vec<Stat>> {
-        Ok(descendants(&all()?, &self.bystanders))
+        walk(&self.bystanders, &mut |_| {})
     }
 }
 
@@ -201,39 +235,77 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Every process that can be seen.
-fn all() -> io::Result<Vec<Stat>> {
-    let mut processes = Vec::new();
+/// Walks over /proc and hands each of our descendants to `act` as soon as it is known to be one;
+/// returns them all. Bystanders and what they started are left out.
+fn walk(bystanders: &HashSet<Key>, act: &mut dyn FnMut(&Stat)) -> io::Result<Vec<Stat>> {
+    let mut ours = Descendants::new(bystanders);
+    let mut unknown = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
         if let Some(pid) = name.to_str().and_then(|name| name.parse().ok())
-            && let Some(stat) = Stat::of(pid)
+            && let Some(process) = Stat::of(pid)
         {
-            processes.push(stat);
-        }
-    }
-    Ok(processes)
-}
-
-/// Those that descend from us, through a chain without bystanders.
-fn descendants(processes: &[Stat], bystanders: &HashSet<Key>) -> Vec<Stat> {
-    let mut children: HashMap<i32, Vec<&Stat>> = HashMap::new();
-    for process in processes {
-        children.entry(process.parent).or_default().push(process);
-    }
-    let mut found = Vec::new();
-    let mut parents = vec![rustix::process::getpid().as_raw_pid()];
-    // A walk that races with forks can show the same pid twice under odd parents: never a loop.
-    let mut seen = HashSet::new();
-    while let Some(parent) = parents.pop() {
-        for process in children.get(&parent).into_iter().flatten() {
-            if seen.insert(process.pid) && !bystanders.contains(&key(process)) {
-                parents.push(process.pid);
-                found.push(**process);
+            if ours.adopt(process, Stat::of) {
+                act(&process);
+            } else {
+                unknown.push(process);
             }
         }
     }
-    found
+    // Pids wrap: a child may have come before its parent.
+    loop {
+        let before = ours.found.len();
+        unknown.retain(|process| {
+            let adopted = ours.starts.contains_key(&process.parent)
+                && Stat::of(process.pid).is_some_and(|now| key(&now) == key(process) && ours.adopt(now, Stat::of));
+            if adopted {
+                act(process);
+            }
+            !adopted
+        });
+        if ours.found.len() == before {
+            return Ok(ours.found);
+        }
+    }
+}
+
+/// The descendants found so far in one walk.
+struct Descendants<'a> {
+    me: i32,
+    bystanders: &'a HashSet<Key>,
+    /// Start time by pid.
+    starts: HashMap<i32, u64>,
+    found: Vec<Stat>,
+}
+
+impl Descendants<'_> {
+    fn new(bystanders: &HashSet<Key>) -> Descendants<'_> {
+        let me = rustix::process::getpid().as_raw_pid();
+        Descendants {
+            me,
+            bystanders,
+            starts: HashMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Takes it in if it is a child of ours or of one that was taken in. The parent is looked at
+    /// again after the child was read: if it is still the same process, the child's parent number
+    /// meant that one, not a later process with its pid. A descendant stays one for ever.
+    fn adopt(&mut self, process: Stat, look: impl Fn(i32) -> Option<Stat>) -> bool {
+        if process.pid == self.me || self.bystanders.contains(&key(&process)) {
+            return false;
+        }
+        let child = process.parent == self.me
+            || self
+                .starts
+                .get(&process.parent)
+                .is_some_and(|start| look(process.parent).is_some_and(|parent| parent.start_time == *start));
+        if child && self.starts.insert(process.pid, process.start_time) != Some(process.start_time) {
+            self.found.push(process);
+        }
+        child
+    }
 }
 
 #[cfg(test)]

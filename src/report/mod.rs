@@ -84,7 +84,7 @@ pub fn refusal(stop: &Stop, as_json: bool) {
         text.push_str(&format!("hint: {hint}\n"));
     }
     if stop.exit != Exit::Internal || !stop.hints.is_empty() {
-        text.push_str(&format!("exit {}\n", stop.exit));
+        text.push_str(&format!("(exit {})\n", stop.exit));
     }
     stderr(&text);
 }

@@ -6,6 +6,7 @@
 )]
 
 mod check;
+mod floors;
 mod gate;
 mod support;
 mod trailers;

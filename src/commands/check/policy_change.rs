@@ -7,13 +7,13 @@ use anyhow::Result;
 use git2::Oid;
 
 use super::judge::Scene;
+use crate::agent::settings::Settings;
 use crate::commands::trailers::Row;
 use crate::exit::{Exit, Stop};
-use crate::gate::paths::{Match, PathRule};
 use crate::gate::policy::{self, PolicyError};
 use crate::gate::tree::{diff, lookup};
 use crate::gate::{GateError, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
-use crate::settings::Settings;
+use crate::paths::{Match, PathRule};
 
 /// What the option comes to for a range.
 pub(super) enum Claim {

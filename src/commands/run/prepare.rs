@@ -8,10 +8,12 @@ use anyhow::{Context, Result};
 
 use super::Options;
 use crate::agent::command::{Found, Source};
+use crate::agent::settings::Settings;
 use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, GateError, Policy, SETTINGS_PATH, Tree, Verdict};
 use crate::git::evidence::AgentRefs;
+use crate::git::fingerprint::Fingerprint;
 use crate::git::history::Identity;
 use crate::git::places::{Places, jobs_root};
 use crate::git::repo::Checkout;
@@ -24,7 +26,6 @@ use crate::git::worktree::{Worktree, in_the_way};
 use crate::job::{Created, Event};
 use crate::lock::{CloneLock, Holder, LockError, LockGuard};
 use crate::process::{ProcessId, signals};
-use crate::settings::Settings;
 use crate::store::{Owner, Store};
 use crate::task::{self, Task};
 use crate::trailer;
@@ -55,6 +56,7 @@ pub struct Job {
     pub(super) frozen: Option<Frozen>,
     pub(super) verdict: Option<Verdict>,
     pub(super) refs: AgentRefs,
+    pub(super) before: Option<Fingerprint>,
     pub(super) notices: Vec<String>,
     pub(super) withheld: Vec<String>,
     pub(super) last_output: String,
@@ -159,6 +161,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         frozen: None,
         verdict: None,
         refs: AgentRefs::default(),
+        before: None,
         notices: Vec::new(),
         withheld: Vec::new(),
         last_output: String::new(),

@@ -13,6 +13,7 @@ use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::{self, Finding, Rule};
 use crate::git::evidence;
+use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Shadow, copy_index};
@@ -111,6 +112,7 @@ impl Job {
         };
         let env = environment::build(&self.surroundings.vars, filter, &[], &given);
         self.withheld = env.withheld;
+        self.before = Some(Fingerprint::take(&self.checkout, &id)?);
         self.owner.append(&Event::StepStarted {
             step: STEP.into(),
             role: ROLE.into(),
@@ -248,6 +250,7 @@ impl Job {
                 "{nested} held a repository of its own; its files count as files of the candidate"
             ));
         }
+        let collisions = self.compare_clone()?;
         let event = Event::Frozen {
             tree: frozen.tree().to_string(),
             changed: frozen.changed as u64,
@@ -265,10 +268,31 @@ impl Job {
                 .take(10)
                 .map(|name| name.chars().take(100).collect())
                 .collect(),
+            collisions: collisions
+                .into_iter()
+                .take(10)
+                .map(|name| name.chars().take(100).collect())
+                .collect(),
         };
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.owner.append(&event)
+    }
+
+    /// What the agent, or somebody else, changed in the clone meanwhile.
+    fn compare_clone(&mut self) -> Result<Vec<String>> {
+        let Some(before) = &self.before else {
+            return Ok(Vec::new());
+        };
+        let difference = before.compare(&Fingerprint::take(&self.checkout, &self.owner.folder.id)?);
+        if !difference.told.is_empty() {
+            let shown: Vec<&str> = difference.told.iter().take(10).map(String::as_str).collect();
+            self.notices.push(format!(
+                "the clone changed while the agent ran, origin unknown (nothing of it is in the candidate): {}",
+                shown.join("; ")
+            ));
+        }
+        Ok(difference.collisions)
     }
 
     fn save_refs(

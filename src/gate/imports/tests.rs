@@ -6,7 +6,16 @@ use Language::{JavaScript, Python};
 /// The raw specifiers of a file, `?` for one that is opaque.
 pub(super) fn raws(language: Language, source: &str) -> Vec<String> {
     let found = imports(language, source.as_bytes()).unwrap_or_else(|fault| panic!("{source:?}: {fault:?}"));
-    found.into_iter().map(|i| if i.kind == ImportKind::Opaque { "?".to_owned() } else { i.raw }).collect()
+    found
+        .into_iter()
+        .map(|i| {
+            if i.kind == ImportKind::Opaque {
+                "?".to_owned()
+            } else {
+                i.raw
+            }
+        })
+        .collect()
 }
 
 /// Whether any import of the file is named by the entry.
@@ -21,7 +30,9 @@ fn why(language: Language, source: &[u8]) -> Option<(String, Option<u32>)> {
 
 #[test]
 fn endings_give_the_language() {
-    for path in ["a.js", "a.jsx", "a.mjs", "a.cjs", "a.ts", "a.tsx", "a.mts", "a.cts", "x/y.d.ts", "A.TS"] {
+    for path in [
+        "a.js", "a.jsx", "a.mjs", "a.cjs", "a.ts", "a.tsx", "a.mts", "a.cts", "x/y.d.ts", "A.TS",
+    ] {
         assert_eq!(language(path.as_bytes()), Some(JavaScript), "{path}");
     }
     for path in ["a.py", "a.pyi", "a.pyw", "b/.py"] {
@@ -58,8 +69,19 @@ fn javascript_entries_match_whole_segments() {
                 "https://deno.land/x/redis@v0.29.0/mod.ts",
             ][..],
         ),
-        ("@redis/*", &["@redis/client", "@redis/client/dist", "npm:@redis/client@1", "jsr:@redis/client@1.2/x"]),
-        ("@redis/client", &["@redis/client", "@redis/client/x", "https://esm.sh/@redis/client@1/x"]),
+        (
+            "@redis/*",
+            &[
+                "@redis/client",
+                "@redis/client/dist",
+                "npm:@redis/client@1",
+                "jsr:@redis/client@1.2/x",
+            ],
+        ),
+        (
+            "@redis/client",
+            &["@redis/client", "@redis/client/x", "https://esm.sh/@redis/client@1/x"],
+        ),
         ("@redis", &["@redis/client"]),
         ("redis/client", &["redis/client", "redis/client/x"]),
         ("redis*", &["redis", "redis-om", "redis-om/x"]),
@@ -79,8 +101,24 @@ fn javascript_entries_match_whole_segments() {
         (
             "redis",
             &[
-                "ioredis", "redis-om", "@scope/redis", "@redis/client", "predis", "./redis", "../redis", "/redis", "#redis",
-                "~/redis", "@/redis", "Redis", "redis.js", "https://example.com/redis", "x/redis", ".", "", "file:///redis",
+                "ioredis",
+                "redis-om",
+                "@scope/redis",
+                "@redis/client",
+                "predis",
+                "./redis",
+                "../redis",
+                "/redis",
+                "#redis",
+                "~/redis",
+                "@/redis",
+                "Redis",
+                "redis.js",
+                "https://example.com/redis",
+                "x/redis",
+                ".",
+                "",
+                "file:///redis",
             ][..],
         ),
         ("@redis/*", &["@redis", "redis/client", "@redisx/client"]),
@@ -149,7 +187,11 @@ fn relative_python_imports_resolve_by_folder() {
         ("app/m.py", "import app.db", "app.db", false),
     ] {
         let found = imports(Python, source.as_bytes()).expect(source);
-        assert_eq!(found.iter().any(|i| matches_relative(entry, path, i)), expected, "{path} {source}");
+        assert_eq!(
+            found.iter().any(|i| matches_relative(entry, path, i)),
+            expected,
+            "{path} {source}"
+        );
     }
 }
 
@@ -160,7 +202,10 @@ fn positions_are_those_of_the_specifier() {
         found.into_iter().map(|i| (i.line, i.column)).collect::<Vec<_>>()
     };
     assert_eq!(at(JavaScript, "import {\n a, // it's\n} from \"redis\""), [(3, 8)]);
-    assert_eq!(at(JavaScript, "\u{feff}import x from 'a'\r\nrequire('b')"), [(1, 15), (2, 9)]);
+    assert_eq!(
+        at(JavaScript, "\u{feff}import x from 'a'\r\nrequire('b')"),
+        [(1, 15), (2, 9)]
+    );
     assert_eq!(at(JavaScript, "`\n\n`; import('a')"), [(3, 11)]);
     assert_eq!(at(Python, "import os, \\\n  bad"), [(1, 8), (2, 3)]);
     assert_eq!(at(Python, "from redis import (\n  a,\n  b,\n)"), [(1, 6), (1, 6)]);
@@ -180,17 +225,42 @@ fn unreadable_files_are_refused() {
     assert_eq!(why(Python, b"i\0m\0p\0o\0r\0t\0"), at("has a NUL byte", 1));
     assert_eq!(why(Python, b"#\n\n\xff"), at("is not UTF-8", 3));
     assert_eq!(why(JavaScript, b"\n/* x"), at("has a comment that never ends", 2));
-    assert_eq!(why(JavaScript, b"a = 'x\nimport 'redis'"), at("has a string that its line does not end", 1));
+    assert_eq!(
+        why(JavaScript, b"a = 'x\nimport 'redis'"),
+        at("has a string that its line does not end", 1)
+    );
     assert_eq!(why(JavaScript, b"a = \"x"), at("has a string that never ends", 1));
     assert_eq!(why(JavaScript, b"a = `x${`"), at("has a template that never ends", 1));
     assert_eq!(why(JavaScript, b"a = `x${ b"), at("has a template that never ends", 1));
-    assert_eq!(why(JavaScript, b"x = /abc"), at("has a regular expression that its line does not end", 1));
-    assert_eq!(why(JavaScript, b"(function(){}) + function(){} /\"; import('redis') /\" / 2").is_some(), true);
-    assert_eq!(why(Python, b"'''\nimport redis\n''"), at("has a string that never ends", 1));
-    assert_eq!(why(Python, b"\nx = 'abc\nimport redis"), at("has a string that its line does not end", 2));
+    assert_eq!(
+        why(JavaScript, b"x = /abc"),
+        at("has a regular expression that its line does not end", 1)
+    );
+    assert_eq!(
+        why(
+            JavaScript,
+            b"(function(){}) + function(){} /\"; import('redis') /\" / 2"
+        )
+        .is_some(),
+        true
+    );
+    assert_eq!(
+        why(Python, b"'''\nimport redis\n''"),
+        at("has a string that never ends", 1)
+    );
+    assert_eq!(
+        why(Python, b"\nx = 'abc\nimport redis"),
+        at("has a string that its line does not end", 2)
+    );
     assert_eq!(why(Python, b"f'{a"), at("has an f-string that never ends", 1));
-    assert_eq!(why(Python, b"# coding: utf-7\n"), at("declares an encoding other than UTF-8", 1));
-    assert_eq!(why(Python, b"#!/usr/bin/python\n# -*- coding: unicode_escape -*-\n").is_some(), true);
+    assert_eq!(
+        why(Python, b"# coding: utf-7\n"),
+        at("declares an encoding other than UTF-8", 1)
+    );
+    assert_eq!(
+        why(Python, b"#!/usr/bin/python\n# -*- coding: unicode_escape -*-\n").is_some(),
+        true
+    );
     assert_eq!(why(Python, b"# -*- coding: utf-8 -*-\n"), None);
     assert_eq!(why(Python, b"# vim: set fileencoding=latin-1 :\n"), None);
     assert_eq!(why(Python, b""), None);

@@ -25,16 +25,91 @@ fn check(source: &[u8]) {
 
 fn assert_same_lines(source: &[u8], mask: &[u8]) {
     assert_eq!(source.len(), mask.len());
-    let newlines = |bytes: &[u8]| bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at).collect::<Vec<_>>();
+    let newlines = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| **b == b'\n')
+            .map(|(at, _)| at)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(newlines(source), newlines(mask));
 }
 
 const SOUP: &[&str] = &[
-    "import", "from", "export", "require", "(", ")", "{", "}", "[", "]", "<", ">", "/", "*", "//", "/*", "*/", "\"", "'", "`",
-    "${", "\\", "\n", "\r\n", " ", "#", "f\"", "f'''", "\"\"\"", "'''", "rb'", "{{", ":", "=", "=>", ".", "...", ",", ";", "a",
-    "</a>", "<a>", "<a", "/>", "T", "\u{2028}", "\u{a0}", "é", "\u{feff}", "as", "type", "import_module", "createRequire", "=",
-    "\\u{72}", "\\x72", "\\N{", "if", "TYPE_CHECKING", "function", "return", "of", "await", "!", "?", "++", "0", "jest", "mock",
-    "\u{1}", "</", "extends", "package=",
+    "import",
+    "from",
+    "export",
+    "require",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "/",
+    "*",
+    "//",
+    "/*",
+    "*/",
+    "\"",
+    "'",
+    "`",
+    "${",
+    "\\",
+    "\n",
+    "\r\n",
+    " ",
+    "#",
+    "f\"",
+    "f'''",
+    "\"\"\"",
+    "'''",
+    "rb'",
+    "{{",
+    ":",
+    "=",
+    "=>",
+    ".",
+    "...",
+    ",",
+    ";",
+    "a",
+    "</a>",
+    "<a>",
+    "<a",
+    "/>",
+    "T",
+    "\u{2028}",
+    "\u{a0}",
+    "é",
+    "\u{feff}",
+    "as",
+    "type",
+    "import_module",
+    "createRequire",
+    "=",
+    "\\u{72}",
+    "\\x72",
+    "\\N{",
+    "if",
+    "TYPE_CHECKING",
+    "function",
+    "return",
+    "of",
+    "await",
+    "!",
+    "?",
+    "++",
+    "0",
+    "jest",
+    "mock",
+    "\u{1}",
+    "</",
+    "extends",
+    "package=",
 ];
 
 proptest! {
@@ -60,11 +135,65 @@ fn hostile_files_end_soon() {
     const SIZE: usize = if cfg!(debug_assertions) { 1 << 20 } else { 14 << 20 };
     let began = Instant::now();
     for unit in [
-        "import ", "import {", "import {a as b, ", "import {import, ", "import a.", "import (", "import(", "require(", "require(((",
-        "from a.", "from ", ".from a", "from . ", "export ", "export * ", "`${", "`${`", "f'{", "f\"{x:{", "{", "[", "(", "<a>", "<a ",
-        "<a>(", "<a b={", "</a", "</a>", "<a><", "<a<", "<>", "'", "\"", "\"\"\"", "/", "/*", "//", "await /[", "yield /", "}/",
-        "function(){}/[", "\\", "\\u{", "é\u{a0}", "#", "createRequire(", "import_module(", "import_module('a' ", "require('a' + ",
-        "require<", "f(<T>(", "x=<T>('a", "if TYPE_CHECKING:\n ", "a = require; ", "import type ", "import.meta.", "1.", "... ", "type X = ",
+        "import ",
+        "import {",
+        "import {a as b, ",
+        "import {import, ",
+        "import a.",
+        "import (",
+        "import(",
+        "require(",
+        "require(((",
+        "from a.",
+        "from ",
+        ".from a",
+        "from . ",
+        "export ",
+        "export * ",
+        "`${",
+        "`${`",
+        "f'{",
+        "f\"{x:{",
+        "{",
+        "[",
+        "(",
+        "<a>",
+        "<a ",
+        "<a>(",
+        "<a b={",
+        "</a",
+        "</a>",
+        "<a><",
+        "<a<",
+        "<>",
+        "'",
+        "\"",
+        "\"\"\"",
+        "/",
+        "/*",
+        "//",
+        "await /[",
+        "yield /",
+        "}/",
+        "function(){}/[",
+        "\\",
+        "\\u{",
+        "é\u{a0}",
+        "#",
+        "createRequire(",
+        "import_module(",
+        "import_module('a' ",
+        "require('a' + ",
+        "require<",
+        "f(<T>(",
+        "x=<T>('a",
+        "if TYPE_CHECKING:\n ",
+        "a = require; ",
+        "import type ",
+        "import.meta.",
+        "1.",
+        "... ",
+        "type X = ",
     ] {
         let mut source = unit.repeat(SIZE / unit.len() / 8);
         for tail in ["", "</a>", "*/", "'", "\nimport 'x'"] {
@@ -81,8 +210,19 @@ fn hostile_files_end_soon() {
 
 #[test]
 fn deep_nesting_needs_no_stack() {
-    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("`${", "}`"), ("<a>", "</a>"), ("<a b={", "}/>")] {
-        let source = format!("x = {}1{}; import('redis')", open.repeat(200_000), close.repeat(200_000));
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("`${", "}`"),
+        ("<a>", "</a>"),
+        ("<a b={", "}/>"),
+    ] {
+        let source = format!(
+            "x = {}1{}; import('redis')",
+            open.repeat(200_000),
+            close.repeat(200_000)
+        );
         let found = imports(Language::JavaScript, source.as_bytes()).expect("readable");
         assert_eq!(found.len(), 1, "{open}");
     }

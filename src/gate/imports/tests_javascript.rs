@@ -253,7 +253,10 @@ fn what_is_no_literal_is_opaque() {
     ] {
         assert_eq!(js(source), ["?"], "{source}");
     }
-    assert_eq!(js("require('redis/' + x)"), ["?", "redis/"].map(str::to_owned).into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(
+        js("require('redis/' + x)"),
+        ["?", "redis/"].map(str::to_owned).into_iter().rev().collect::<Vec<_>>()
+    );
     for source in [
         "import.meta.url",
         "({ import(name) { return name } })",

@@ -123,7 +123,10 @@ fn comments_strings_and_others_names_do_not() {
 fn every_name_of_a_from_import_is_one_import() {
     assert_eq!(py("from app import db, ui as u"), ["app.db", "app.ui"]);
     assert_eq!(py("from app import *"), ["app"]);
-    assert_eq!(py("from . import a\nfrom ..b import c\nfrom ... import *"), [".a", "..b.c", "..."]);
+    assert_eq!(
+        py("from . import a\nfrom ..b import c\nfrom ... import *"),
+        [".a", "..b.c", "..."]
+    );
     assert_eq!(py("import a.b, c"), ["a.b", "c"]);
     assert_eq!(py("from . import (a)\nimport b"), [".a", "b"]);
     assert_eq!(py("import a\nb"), ["a"]);
@@ -131,7 +134,12 @@ fn every_name_of_a_from_import_is_one_import() {
 
 #[test]
 fn what_is_no_literal_is_opaque() {
-    for source in ["__import__(x)", "import_module(f'{x}')", "import_module(a + 'b')", "import_module('\\N{DIGIT ONE}')"] {
+    for source in [
+        "__import__(x)",
+        "import_module(f'{x}')",
+        "import_module(a + 'b')",
+        "import_module('\\N{DIGIT ONE}')",
+    ] {
         assert_eq!(py(source), ["?"], "{source}");
     }
     assert_eq!(py("import_module('.x', 'a.b')"), ["a.b.x"]);
@@ -144,7 +152,11 @@ fn imports_below_type_checking_are_type_only() {
     let source = "import a\nif typing.TYPE_CHECKING:\n    import b\n\n    x(\n1)\n    from c import d\nimport e\n\
                   if TYPE_CHECKING: import f\nelse: import g\nimport h\n";
     let found = imports(Language::Python, source.as_bytes()).expect("readable");
-    let typed: Vec<&str> = found.iter().filter(|i| i.kind == ImportKind::TypeOnly).map(|i| i.raw.as_str()).collect();
+    let typed: Vec<&str> = found
+        .iter()
+        .filter(|i| i.kind == ImportKind::TypeOnly)
+        .map(|i| i.raw.as_str())
+        .collect();
     assert_eq!(typed, ["b", "c.d", "f"]);
     assert_eq!(found.len(), 8 - 1);
 }

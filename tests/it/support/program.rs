@@ -124,7 +124,11 @@ impl Program {
             .split("\" \"")
             .collect::<Vec<_>>()
             .join(" ");
-        let stdin = if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+        let stdin = if self.stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
         let command = self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command
             .process_group(0)
