@@ -292,14 +292,14 @@ fn wrong_clocks_hide_no_commit_and_blame_nobody() {
     };
     repo.checkout("main");
     // A person's commit on main, whose clock is years behind, below one of today.
-    dated(&repo, "prot/person", "1000000000 +0000");
-    dated(&repo, "payments/c.ts", "1800000000 +0000");
+    dated(&repo, "prot/person", "@1000000000 +0000");
+    dated(&repo, "payments/c.ts", "@1800000000 +0000");
     repo.checkout("f");
     repo.git(["merge", "--quiet", "--ff-only", "main"]);
-    dated(&repo, "payments/d.ts", "900000000 +0000");
+    dated(&repo, "payments/d.ts", "@900000000 +0000");
     repo.agentgate(["check", "--base", "main"])
         .expect(0, &["invariants ok; 1 path checked"]);
-    dated(&repo, "prot/agent", "100000 +0000");
+    dated(&repo, "prot/agent", "@100000 +0000");
     repo.agentgate(["check", "--base", "main"])
         .expect(3, &["prot/agent", "1 finding in 1 path"]);
 }

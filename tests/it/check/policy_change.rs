@@ -115,7 +115,8 @@ fn the_first_policy_with_other_files_is_2() {
     let repo = without_policy();
     repo.change("architecture/invariants.yml", POLICY);
     repo.change("src/x.ts", "export {};\n");
-    repo.agentgate(CHECK).expect(2, &["no rules in base"]);
+    repo.agentgate(CHECK)
+        .expect(2, &["no rules in base", "is void: the range also changes src/x.ts"]);
 }
 
 #[test]
