@@ -231,13 +231,15 @@ impl Drop for Running {
 #[test]
 #[should_panic(expected = "killed after")]
 fn a_program_past_its_deadline_is_killed() {
-    let sleep = super::repo::Repo::empty().program("sleep").args(["60"]);
+    let repo = super::repo::Repo::empty();
+    let sleep = repo.program("sleep").args(["60"]);
     sleep.deadline(Duration::from_millis(100)).run();
 }
 
 #[test]
 fn a_program_in_the_background_can_be_signalled() {
-    let mut sleep = super::repo::Repo::empty().program("sleep").args(["60"]).spawn();
+    let repo = super::repo::Repo::empty();
+    let mut sleep = repo.program("sleep").args(["60"]).spawn();
     assert!(sleep.is_running(), "{} has ended", sleep.pid());
     sleep.signal(15);
     assert_eq!(sleep.wait().code, 128 + 15);
