@@ -65,13 +65,13 @@ fn the_order_is_option_then_own_variable_then_the_cis() {
         format!("CI_MERGE_REQUEST_DIFF_BASE_SHA {main}"),
         "CHANGE_TARGET other (origin/other)".to_owned(),
     ];
-    for first in 0..all.len() {
+    for (first, words) in words.iter().enumerate() {
         let mut command = repo.command(["check"]);
         for (index, (name, value)) in all.iter().enumerate() {
             // An empty variable counts as unset.
             command = command.env(name, if index < first { "" } else { value });
         }
-        command.run().expect(0, &[&from(&words[first])]);
+        command.run().expect(0, &[&from(words)]);
     }
     let command = repo
         .command(["check", "--base", "main"])
@@ -239,4 +239,52 @@ fn a_change_for_another_branch_is_not_compared_with_main() {
     repo.git(["branch", "release", &old]);
     repo.agentgate(["check", "--base", "release"])
         .expect(3, &["prot/rules.txt"]);
+}
+
+#[test]
+fn without_remotes_the_local_main_tells_a_test_merge() {
+    let repo = on_branch();
+    let old = repo.id("main");
+    repo.change("payments/retry.ts", "export {};\n");
+    repo.checkout("main");
+    repo.change("prot/rules.txt", "a person's\n");
+    repo.git(["checkout", "--quiet", "--detach"]);
+    repo.git(["merge", "--quiet", "--no-ff", "--no-edit", "f"]);
+    repo.agentgate(["check", "--base", &old])
+        .expect(0, &["which main has", "invariants ok; 1 path checked"]);
+    // The same on main itself: both parents lie in it by then, and all since the base is news.
+    repo.git(["checkout", "--quiet", "-B", "main"]);
+    repo.agentgate(["check", "--base", &old]).expect(3, &["prot/rules.txt"]);
+}
+
+#[test]
+fn a_test_merge_is_held_to_the_policy_of_its_first_parent() {
+    let origin = Repo::new();
+    let old = origin.id("main");
+    origin.branch("f");
+    origin.change("secret/key", "k\n");
+    origin.checkout("main");
+    origin.change("architecture/invariants.yml", &super::stricter());
+    let clone = origin.clone_as("clone", &[]);
+    clone.git(["checkout", "--quiet", "--detach", "origin/main"]);
+    clone.git(["merge", "--quiet", "--no-ff", "--no-edit", "origin/f"]);
+    clone.agentgate(["check", "--base", &old]).expect(3, &["secret/key"]);
+    clone.agentgate(["check"]).expect(3, &["secret/key"]);
+}
+
+#[test]
+fn the_ci_names_the_branch_that_a_test_merge_is_for() {
+    let (old, repo) = test_merge("payments/retry.ts");
+    // HEAD's first parent is main's, but the change is for a branch that main has run away from.
+    repo.git(["update-ref", "refs/remotes/origin/release", &old]);
+    repo.command(["check"])
+        .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", &old)
+        .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "release")
+        .run()
+        .expect(3, &["prot/rules.txt"]);
+    repo.command(["check"])
+        .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", &old)
+        .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+        .run()
+        .expect(0, &["which origin/main has"]);
 }
