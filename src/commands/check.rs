@@ -92,8 +92,14 @@ pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
         Claim::First(verdict) => verdict,
         Claim::Change => policy_change::accept(scene.judge(task.as_ref())?),
         Claim::Void(why) => {
-            notices.extend(why);
-            scene.judge(task.as_ref())?
+            let judged = scene.judge(task.as_ref());
+            notices.extend(why.clone());
+            judged.map_err(|error| match (why, error.downcast::<Stop>()) {
+                // Else a person who gave the option would be told to give it.
+                (Some(why), Ok(stop)) => stop.hint(why).into(),
+                (None, Ok(stop)) => stop.into(),
+                (_, Err(error)) => error,
+            })?
         }
     };
     if range.merge_bases.len() > 1 {

@@ -132,7 +132,7 @@ impl<'a> Graph<'a> {
             if queue.iter().all(|(_, id)| flags[id] & STALE != 0) {
                 // Common history only, from here on. With wrong clocks it may still lead to what
                 // was taken for the head's own, so go on until all is older than that.
-                let horizon = *horizon.get_or_insert_with(|| self.oldest(&flags, &common) - SKEW);
+                let horizon = *horizon.get_or_insert_with(|| self.oldest(&flags, &common).saturating_sub(SKEW));
                 if time < horizon {
                     break;
                 }
@@ -238,8 +238,9 @@ fn parse(raw: &[u8]) -> Option<Node> {
 }
 
 fn unreadable(commit: Oid, why: &str) -> Stop {
-    Stop::new(Exit::PolicyUnusable, format!("commit {commit} cannot be read: {why}"))
-        .hint("git fsck shows what else is missing; git fetch may bring it back")
+    Stop::new(Exit::PolicyUnusable, format!("commit {commit} cannot be read: {why}")).hint(
+        "git fsck shows what else is missing; a whole clone has it: fetch-depth: 0, or git fetch --unshallow origin",
+    )
 }
 
 fn fetch_all(stop: Stop) -> Stop {

@@ -99,8 +99,9 @@ fn check(report: &check::Report) -> (String, String) {
     let mut result = String::new();
     let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
     let beside = format!(
-        "agentgate: {} commits, {}..{} (base {}: {})\n",
+        "agentgate: {} commit{}, {}..{} (base {}: {})\n",
         report.commits,
+        if report.commits == 1 { "" } else { "s" },
         short(&report.merge_base),
         short(&report.head),
         short(&report.base),

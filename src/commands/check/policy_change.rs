@@ -10,10 +10,10 @@ use super::judge::Scene;
 use crate::agent::settings::Settings;
 use crate::commands::trailers::Row;
 use crate::exit::{Exit, Stop};
-use crate::gate::paths::{Match, PathRule};
 use crate::gate::policy::{self, PolicyError};
 use crate::gate::tree::{diff, lookup};
 use crate::gate::{GateError, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
+use crate::paths::{Match, PathRule};
 
 /// What the option comes to for a range.
 pub(super) enum Claim {
@@ -70,11 +70,11 @@ pub(super) fn claim(scene: &Scene, agents: &[Row]) -> Result<Claim> {
 /// stays a finding, whoever made it.
 pub(super) fn accept(mut verdict: Verdict) -> Verdict {
     let before = verdict.findings.len();
-    verdict.findings.retain(|finding| {
-        !matches!(
-            finding.rule,
-            Rule::ProtectedPath | Rule::ForbiddenDirectory | Rule::NewTopLevelDirectory
-        ) && !(finding.rule == Rule::OutOfScope && finding.judged_by == "unmapped")
+    verdict.findings.retain(|finding| match finding.rule {
+        Rule::ProtectedPath | Rule::ForbiddenDirectory | Rule::NewTopLevelDirectory => false,
+        // A task's scope still holds, where there is one.
+        Rule::OutOfScope => finding.judged_by != "unmapped",
+        _ => true,
     });
     verdict.notices.push(format!(
         "human-owned files changed only; --allow-policy-change accepts {} finding{}",
@@ -98,6 +98,7 @@ fn lacks_policy(scene: &Scene) -> Result<bool> {
 /// Every path that the range changes, also the ones that it puts back. For a merge only those that
 /// differ from all its parents.
 fn changed(scene: &Scene) -> Result<Vec<Vec<u8>>> {
+    // Sorted, as differences are.
     let paths_of = |from: &dyn Tree, to: &dyn Tree| -> Result<Vec<Vec<u8>>, Unreadable> {
         Ok(diff(from, to)?.into_iter().map(|change| change.path).collect())
     };
@@ -113,7 +114,10 @@ fn changed(scene: &Scene) -> Result<Vec<Vec<u8>>> {
             let differs = paths_of(&parent, &tree).map_err(GateError::from)?;
             own = Some(match own {
                 None => differs,
-                Some(own) => own.into_iter().filter(|path| differs.contains(path)).collect(),
+                Some(own) => own
+                    .into_iter()
+                    .filter(|path| differs.binary_search(path).is_ok())
+                    .collect(),
             });
         }
         paths.extend(own.unwrap_or_default());

@@ -120,10 +120,8 @@ impl Program {
     /// Starts it in a process group of its own.
     #[track_caller]
     pub fn spawn(mut self) -> Running {
-        let shown = format!("{:?}", self.command)
-            .split("\" \"")
-            .collect::<Vec<_>>()
-            .join(" ");
+        let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let shown = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         let stdin = if self.stdin.is_some() {
             Stdio::piped()
         } else {
@@ -228,4 +226,29 @@ impl Drop for Running {
             let _ = self.child.wait();
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "killed after")]
+fn a_program_past_its_deadline_is_killed() {
+    let repo = super::repo::Repo::empty();
+    let sleep = repo.program("sleep").args(["60"]);
+    sleep.deadline(Duration::from_millis(100)).run();
+}
+
+#[test]
+fn a_program_in_the_background_can_be_signalled() {
+    let repo = super::repo::Repo::empty();
+    let mut sleep = repo.program("sleep").args(["60"]).spawn();
+    assert!(sleep.is_running(), "{} has ended", sleep.pid());
+    sleep.signal(15);
+    assert_eq!(sleep.wait().code, 128 + 15);
+}
+
+#[test]
+fn nothing_of_the_testers_environment_is_passed_on() {
+    let repo = super::repo::Repo::empty();
+    let script = "echo ${CARGO_MANIFEST_DIR-none} ${HOME-none}";
+    let outcome = repo.program("sh").args(["-c", script]).env_remove("HOME").run();
+    assert_eq!(outcome.stdout, "none none\n", "{outcome}");
 }
