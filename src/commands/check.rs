@@ -1,12 +1,27 @@
 //! `agentgate check`: the gate over a commit range, as CI runs it.
+//!
+//! Invariant: what cannot be found or read ends with 2; a range is only called empty when it is.
 
-use std::path::PathBuf;
+mod base;
+mod judge;
+mod policy_change;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use git2::Oid;
 
 use super::Surroundings;
-use crate::exit::Exit;
-use crate::gate::Verdict;
+use super::trailers::{self, Row};
+use crate::exit::{Exit, Stop};
+use crate::files;
+use crate::gate::{Finding, Rule, Verdict};
+use crate::git::range::{self, Graph};
+use crate::git::repo::Checkout;
+use crate::task::{self, Task};
+use crate::trailer::Reading;
+use judge::Scene;
+use policy_change::Claim;
 
 /// What was asked.
 #[derive(Clone, Debug)]
@@ -32,7 +47,7 @@ pub struct Report {
     pub base: String,
     /// How the base was found, in words (`--base main`, `INVARIANT_BASE`, `origin/HEAD`).
     pub base_from: String,
-    /// Where the range starts: the merge base.
+    /// Where the range starts: the merge base (the newest, where there are several).
     pub merge_base: String,
     /// What was judged: commit id.
     pub head: String,
@@ -43,7 +58,145 @@ pub struct Report {
 }
 
 /// Judges a range.
+///
+/// # Errors
+/// Exit 2 where the range or its policy cannot be found or read, 22 for a bad task, 64 for a
+/// `--range` that is none.
 pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
-    let _ = (options, surroundings);
-    anyhow::bail!("not built yet")
+    let task = options
+        .task
+        .as_deref()
+        .map(|path| read_task(&surroundings.cwd, path))
+        .transpose()?;
+    let checkout = surroundings.checkout()?;
+    let graph = Graph::of(&checkout)?;
+    let (left, right) = sides(options)?;
+    let head = resolve_head(&checkout, right)?;
+    let base = base::find(&checkout, &graph, surroundings, left, head)?;
+    let range = graph.range(base.commit, head)?;
+    let agents = trailers::agent_commits(&checkout, &graph, &range.commits)?;
+
+    let scene = Scene {
+        repo: &checkout.repo,
+        graph: &graph,
+        range: &range,
+        tip: base.commit,
+        head,
+    };
+    let mut notices = Vec::new();
+    let claim = match options.allow_policy_change && !range.commits.is_empty() {
+        true => policy_change::claim(&scene, &agents)?,
+        false => Claim::Void(None),
+    };
+    let mut verdict = match claim {
+        Claim::First(verdict) => verdict,
+        Claim::Change => policy_change::accept(scene.judge(task.as_ref())?),
+        Claim::Void(why) => {
+            notices.extend(why);
+            scene.judge(task.as_ref())?
+        }
+    };
+    if range.merge_bases.len() > 1 {
+        notices.push(format!(
+            "{} merge bases (criss-cross merges): the range is judged against each",
+            range.merge_bases.len()
+        ));
+    }
+    match range.commits.len() {
+        0 => notices.push(format!("the range is empty: {head} is already in {}", base.commit)),
+        count if scene.is_net_empty()? => notices.push(format!(
+            "net difference of {count} commit{} is empty",
+            if count == 1 { "" } else { "s" }
+        )),
+        _ => {}
+    }
+    notices.append(&mut verdict.notices);
+    verdict.notices = notices;
+    verdict.findings.extend(faults(&agents));
+    verdict.settle();
+    Ok(Report {
+        exit: verdict.exit(),
+        base: base.commit.to_string(),
+        base_from: base.from,
+        merge_base: range.merge_bases.first().unwrap_or(&base.commit).to_string(),
+        head: head.to_string(),
+        commits: range.commits.len(),
+        verdict,
+    })
+}
+
+/// What the base was given by (option and value), and the head.
+type Sides<'a> = (Option<(&'static str, &'a str)>, &'a str);
+
+/// Base and head as given. An empty side counts as not given, like an empty variable: CI lines
+/// such as `--range "$BASE..HEAD"` must not turn into an empty range.
+fn sides(options: &Options) -> Result<Sides<'_>> {
+    let Some(given) = &options.range else {
+        return Ok((options.base.as_deref().map(|base| ("--base", base)), &options.head));
+    };
+    let Some((left, right)) = range::split(given) else {
+        return Err(Stop::new(Exit::Usage, format!("{given:?} is no range"))
+            .hint("agentgate check --range origin/main..HEAD")
+            .into());
+    };
+    Ok((Some(("--range", left)), right))
+}
+
+fn resolve_head(checkout: &Checkout, given: &str) -> Result<Oid> {
+    if matches!(given, "" | "HEAD") {
+        return Ok(checkout.head()?.commit);
+    }
+    match range::resolve(&checkout.repo, given)? {
+        Some(commit) => Ok(commit),
+        None => Err(Stop::new(
+            Exit::PolicyUnusable,
+            format!("the head {given:?} names no commit of this clone"),
+        )
+        .hint("git fetch origin, then name a branch or commit that is here")
+        .into()),
+    }
+}
+
+fn read_task(cwd: &Path, given: &Path) -> Result<Task> {
+    let shown = given.display();
+    let bad = |message: String, hint: &str| Stop::new(Exit::BadTask, message).hint(hint);
+    let cannot = |error: std::io::Error| {
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "give the path of the text file that the job was given",
+        )
+    };
+    let path = std::fs::canonicalize(cwd.join(given)).map_err(cannot)?;
+    let bytes = files::read_small(&path, task::MAX_BYTES as u64).map_err(cannot)?;
+    Ok(Task::parse(&bytes).map_err(|error| {
+        let place = error
+            .line
+            .map_or_else(|| shown.to_string(), |line| format!("{shown}:{line}"));
+        bad(format!("{place}: {}", error.message), &error.hint)
+    })?)
+}
+
+/// One finding a fault.
+fn faults(agents: &[Row]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for row in agents {
+        let Reading::Faulty(faults) = &row.reading else {
+            continue;
+        };
+        findings.extend(faults.iter().map(|fault| {
+            Finding {
+                rule: Rule::Trailers,
+                path: Vec::new(),
+                line: None,
+                column: None,
+                judged_by: "built-in: trailers of agent commits".to_owned(),
+                message: fault.clone(),
+                hint: "let `agentgate run` make the commit, or reword it: its last paragraph names Agent-Job-Id, \
+                   Agent-Host and Agent-Model-Label once each"
+                    .to_owned(),
+                commit: Some(row.commit.clone()),
+            }
+        }));
+    }
+    findings
 }

@@ -9,6 +9,7 @@ pub mod fingerprint;
 pub mod history;
 pub mod places;
 pub mod program;
+pub mod range;
 pub mod refs;
 pub mod repo;
 pub mod settings;

@@ -1,3 +1,5 @@
 //! What several test files share.
 
 pub mod memtree;
+pub mod program;
+pub mod repo;

@@ -1,0 +1,150 @@
+//! The judgement of a range: its end points, then each commit by itself.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use git2::{Oid, Repository};
+
+use crate::exit::{Exit, Stop};
+use crate::gate::policy::PolicyError;
+use crate::gate::tree::lookup;
+use crate::gate::{GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, rules};
+use crate::git::range::{Graph, Range};
+use crate::git::tree::GitTree;
+use crate::task::Task;
+
+/// A range and what is around it.
+pub(super) struct Scene<'a> {
+    pub(super) repo: &'a Repository,
+    pub(super) graph: &'a Graph<'a>,
+    pub(super) range: &'a Range,
+    /// The base itself, which may have moved on since the merge base.
+    pub(super) tip: Oid,
+    pub(super) head: Oid,
+}
+
+impl<'a> Scene<'a> {
+    /// The tree of a commit.
+    pub(super) fn tree(&self, commit: Oid) -> Result<GitTree<'a>> {
+        Ok(GitTree::of_commit(self.repo, commit).map_err(GateError::from)?)
+    }
+
+    /// The trees of a commit's parents; the empty tree where it is a root. Parents are the ones
+    /// that the commit object names: grafts do not count.
+    pub(super) fn parents(&self, commit: Oid) -> Result<Vec<GitTree<'a>>> {
+        let parents = self.graph.parents(commit)?;
+        if parents.is_empty() {
+            return Ok(vec![GitTree::empty(self.repo)]);
+        }
+        parents.into_iter().map(|parent| self.tree(parent)).collect()
+    }
+
+    /// The policies that judge: each merge base's and, where it differs, the base's own, so that a
+    /// branch forked before a rule was added is held to that rule too.
+    pub(super) fn policies(&self) -> Result<Vec<Policy>> {
+        let mut policies: Vec<Policy> = Vec::new();
+        for commit in self.range.merge_bases.iter().chain([&self.tip]) {
+            let policy = self.policy(*commit)?;
+            if !policies.iter().any(|known| is_same(known, &policy)) {
+                policies.push(policy);
+            }
+        }
+        Ok(policies)
+    }
+
+    fn policy(&self, commit: Oid) -> Result<Policy> {
+        match Policy::of(&self.tree(commit)?) {
+            Ok(policy) => Ok(policy),
+            Err(PolicyError::Missing) => Err(self.no_rules(commit)?.into()),
+            Err(PolicyError::Invalid(text)) => {
+                Err(GateError::Policy(PolicyError::Invalid(format!("in base {commit}: {text}"))).into())
+            }
+            Err(error) => Err(GateError::Policy(error).into()),
+        }
+    }
+
+    /// A range cannot bring its own rules.
+    fn no_rules(&self, commit: Oid) -> Result<Stop> {
+        let stop = Stop::new(
+            Exit::PolicyUnusable,
+            format!("no rules in base {commit}: it has no {POLICY_PATH}"),
+        );
+        let has = |other: Oid| -> Result<bool> {
+            let found = lookup(&self.tree(other)?, POLICY_PATH.as_bytes()).map_err(GateError::from)?;
+            Ok(found.is_some())
+        };
+        Ok(if commit != self.tip && has(self.tip)? {
+            stop.hint("the branch left the base before the policy landed there; bring it up to date")
+                .hint(format!("git merge {}", self.tip))
+        } else if has(self.head)? {
+            stop.hint("a range is not judged by rules that it brings itself; land the policy on its own first")
+                .hint("agentgate check --allow-policy-change")
+        } else {
+            stop.hint(format!("agentgate init && git add {POLICY_PATH} && git commit"))
+                .hint("agentgate check --allow-policy-change   (accepts the change that lands it)")
+        })
+    }
+
+    /// Judges everything.
+    pub(super) fn judge(&self, task: Option<&Task>) -> Result<Verdict> {
+        let policies = self.policies()?;
+        let mut verdict = Verdict::default();
+        let head = self.tree(self.head)?;
+        for base in &self.range.merge_bases {
+            let base = self.tree(*base)?;
+            for policy in &policies {
+                verdict.merge(rules::judge(policy, &base, &head, task)?);
+            }
+        }
+        let known: HashSet<(Rule, Vec<u8>)> = verdict.findings.iter().map(|f| (f.rule, f.path.clone())).collect();
+        for commit in &self.range.commits {
+            let mut single = self.commit(&policies, *commit)?;
+            single
+                .findings
+                .retain(|found| !known.contains(&(found.rule, found.path.clone())));
+            verdict.merge(single);
+        }
+        Ok(verdict)
+    }
+
+    /// One commit by itself: what was touched and put back is not in the end points' difference.
+    fn commit(&self, policies: &[Policy], commit: Oid) -> Result<Verdict> {
+        let (tree, parents) = (self.tree(commit)?, self.parents(commit)?);
+        let mut verdict = Verdict::default();
+        for policy in policies {
+            verdict.merge(match parents.as_slice() {
+                [parent] => rules::judge_commit(policy, parent, &tree)?,
+                many => {
+                    let many: Vec<&dyn Tree> = many.iter().map(|tree| tree as &dyn Tree).collect();
+                    rules::judge_merge(policy, &many, &tree)?
+                }
+            });
+        }
+        for finding in &mut verdict.findings {
+            finding.commit = Some(commit.to_string());
+        }
+        // The summary counts the paths of the end points' difference.
+        verdict.paths_checked = 0;
+        Ok(verdict)
+    }
+
+    /// Whether nothing is left of the range's commits.
+    pub(super) fn is_net_empty(&self) -> Result<bool> {
+        let head = self.tree(self.head)?.root();
+        for base in &self.range.merge_bases {
+            if self.tree(*base)?.root() != head {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Equal text, and equal built-in paths: those depend on the CI files beside it.
+fn is_same(one: &Policy, other: &Policy) -> bool {
+    let paths = |policy: &Policy| -> Vec<String> {
+        let rules = policy.must_not_touch.iter();
+        rules.map(|rule| rule.text.clone()).collect()
+    };
+    one.id == other.id && paths(one) == paths(other)
+}

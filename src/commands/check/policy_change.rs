@@ -1,0 +1,143 @@
+//! `--allow-policy-change`: the way in which people change what is theirs.
+//!
+//! Invariant: it lets through human-owned files only, of people's commits only, and never a head
+//! whose policy could not judge the next change.
+
+use anyhow::Result;
+use git2::Oid;
+
+use super::judge::Scene;
+use crate::agent::settings::Settings;
+use crate::commands::trailers::Row;
+use crate::exit::{Exit, Stop};
+use crate::gate::paths::{Match, PathRule};
+use crate::gate::policy::{self, PolicyError};
+use crate::gate::tree::{diff, lookup};
+use crate::gate::{GateError, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
+
+/// What the option comes to for a range.
+pub(super) enum Claim {
+    /// It does not apply; the range is judged as any other, and this is why.
+    Void(Option<String>),
+    /// Only human-owned files change: judge, then [`accept`].
+    Change,
+    /// The range brings the first policy: its base has none to judge by.
+    First(Verdict),
+}
+
+/// Whether the option applies.
+///
+/// # Errors
+/// Exit 2 where it does and the head's policy or settings are unusable.
+pub(super) fn claim(scene: &Scene, agents: &[Row]) -> Result<Claim> {
+    let void = |why: String| Ok(Claim::Void(Some(format!("--allow-policy-change is void: {why}"))));
+    if let Some(row) = agents.first() {
+        return void(format!("{} is an agent commit", row.commit));
+    }
+    let is_first = lacks_policy(scene)?;
+    let head = scene.tree(scene.head)?;
+    let owned: Vec<PathRule> = if is_first {
+        // No policy names anything yet. What always is a person's: the policy, the settings, and
+        // the CI files that call agentgate.
+        let rules = usable(scene.head, &head)?.must_not_touch.into_iter();
+        rules.filter(|rule| rule.key == policy::BUILT_IN).collect()
+    } else {
+        let policies = scene.policies()?.into_iter();
+        policies.flat_map(|policy| policy.must_not_touch).collect()
+    };
+    // A twin of a human-owned path is no person's file but a disguise.
+    let is_owned = |path: &[u8]| owned.iter().any(|rule| rule.denies(path) == Some(Match::Exact));
+    if let Some(other) = changed(scene)?.iter().find(|path| !is_owned(path)) {
+        return void(format!("the range also changes {}", render::path(other)));
+    }
+    let policy = usable(scene.head, &head)?;
+    if !is_first {
+        return Ok(Claim::Change);
+    }
+    let mut verdict = Verdict::default();
+    for base in &scene.range.merge_bases {
+        verdict.merge(rules::judge_commit(&policy, &scene.tree(*base)?, &head)?);
+    }
+    let mut verdict = accept(verdict);
+    verdict.notices.push(format!(
+        "the base has no policy; the first one is policy {} at {}",
+        policy.id, scene.head
+    ));
+    Ok(Claim::First(verdict))
+}
+
+/// The verdict without what a person may do to human-owned files. Content that hides from review
+/// stays a finding, whoever made it.
+pub(super) fn accept(mut verdict: Verdict) -> Verdict {
+    let before = verdict.findings.len();
+    verdict.findings.retain(|finding| {
+        !matches!(
+            finding.rule,
+            Rule::ProtectedPath | Rule::ForbiddenDirectory | Rule::NewTopLevelDirectory
+        ) && !(finding.rule == Rule::OutOfScope && finding.judged_by == "unmapped")
+    });
+    verdict.notices.push(format!(
+        "human-owned files changed only; --allow-policy-change accepts {} finding{}",
+        before - verdict.findings.len(),
+        if before - verdict.findings.len() == 1 { "" } else { "s" }
+    ));
+    verdict
+}
+
+/// Whether neither the merge bases nor the base itself have a policy.
+fn lacks_policy(scene: &Scene) -> Result<bool> {
+    for commit in scene.range.merge_bases.iter().chain([&scene.tip]) {
+        match Policy::of(&scene.tree(*commit)?) {
+            Err(PolicyError::Missing) => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Every path that the range changes, also the ones that it puts back. For a merge only those that
+/// differ from all its parents.
+fn changed(scene: &Scene) -> Result<Vec<Vec<u8>>> {
+    let paths_of = |from: &dyn Tree, to: &dyn Tree| -> Result<Vec<Vec<u8>>, Unreadable> {
+        Ok(diff(from, to)?.into_iter().map(|change| change.path).collect())
+    };
+    let mut paths = Vec::new();
+    let head = scene.tree(scene.head)?;
+    for base in &scene.range.merge_bases {
+        paths.extend(paths_of(&scene.tree(*base)?, &head).map_err(GateError::from)?);
+    }
+    for commit in &scene.range.commits {
+        let tree = scene.tree(*commit)?;
+        let mut own: Option<Vec<Vec<u8>>> = None;
+        for parent in scene.parents(*commit)? {
+            let differs = paths_of(&parent, &tree).map_err(GateError::from)?;
+            own = Some(match own {
+                None => differs,
+                Some(own) => own.into_iter().filter(|path| differs.contains(path)).collect(),
+            });
+        }
+        paths.extend(own.unwrap_or_default());
+    }
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+/// The policy that the range leaves behind; its settings must be readable too.
+fn usable(head: Oid, tree: &dyn Tree) -> Result<Policy> {
+    let refuse = |why: String| Stop::new(Exit::PolicyUnusable, format!("in head {head}: {why}"));
+    let policy = match Policy::of(tree) {
+        Ok(policy) => policy,
+        Err(PolicyError::Missing) => {
+            return Err(refuse("there would be no policy".to_owned())
+                .hint("change its rules, but keep the file: without it nothing is judged")
+                .into());
+        }
+        Err(error) => return Err(refuse(error.to_string()).into()),
+    };
+    if let Some(entry) = lookup(tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? {
+        let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
+        Settings::parse(&bytes).map_err(|error| refuse(error.to_string()))?;
+    }
+    Ok(policy)
+}
