@@ -1,8 +1,7 @@
 //! The one integration binary: one link for all tests.
-
 #![expect(
     clippy::disallowed_methods,
-    reason = "tests start programs and write files by themselves, independently of what they test"
+    reason = "tests start programs and write files as they like"
 )]
 
 mod demo;
