@@ -4,7 +4,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use super::{Layout, text};
 use crate::gate::Policy;
-use crate::gate::paths::PathRule;
+use crate::paths::PathRule;
 
 /// Folders that hold no source of the project's own; they share the last area.
 const NO_SOURCE: &[&str] = &[
