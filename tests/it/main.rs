@@ -6,7 +6,10 @@
 )]
 
 mod check;
+mod demo;
+mod exits;
 mod floors;
 mod gate;
+mod init;
 mod support;
 mod trailers;
