@@ -149,9 +149,9 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),
         Command::Drop(args) => {
             let edits = if args.force {
-                commands::drop::Edits::Discard
+                commands::remains::Edits::Discard
             } else {
-                commands::drop::Edits::Refuse
+                commands::remains::Edits::Refuse
             };
             Outcome::Drop(commands::drop::drop_job(surroundings, &args.id, edits)?)
         }

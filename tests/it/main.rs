@@ -7,9 +7,13 @@
 
 mod check;
 mod demo;
+mod drop_open;
 mod exits;
 mod floors;
 mod gate;
 mod init;
+mod land;
+mod lock;
+mod signals;
 mod support;
 mod trailers;
