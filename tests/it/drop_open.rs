@@ -50,7 +50,7 @@ fn edits_in_a_kept_worktree_need_force() {
     let repo = with_kept();
     let there = repo.beside("repo-jobs/j1");
     for (name, edit) in edits {
-        println!("{name}");
+        eprintln!("{name}");
         edit(&there);
         let before = tree(&there.root);
         repo.agentgate(["drop", JOB]).expect(12, &["agentgate drop --force j1"]);
@@ -123,7 +123,7 @@ fn a_dead_job_with_edits_needs_force() {
         "printf '*\\n' > .gitignore; echo partial > payments/hidden.ts",
     ];
     for edit in edits {
-        println!("{edit}");
+        eprintln!("{edit}");
         let repo = Repo::new();
         dead(&repo, edit);
         let there = worktree(&repo, JOB);
@@ -209,7 +209,7 @@ fn an_edit_inside_a_submodule_alone_needs_force() {
 /// Puts something of the person's at the worktree's path; every form of drop must leave it alone.
 #[track_caller]
 fn stays(repo: &Repo, name: &str) {
-    println!("{name}");
+    eprintln!("{name}");
     let there = worktree(repo, JOB);
     let (link, before) = (fs::read_link(&there).ok(), tree(&there));
     let outside = tree(&repo.top().join("outside"));
@@ -299,6 +299,46 @@ fn links_are_not_followed_and_closed_folders_are_deleted() {
     repo.agentgate(["drop", "--force", JOB]).success();
     nothing_left(&repo);
     assert_eq!(fs::read(outside.join("mine")).expect("it is there"), b"mine\n");
+}
+
+#[test]
+fn what_is_mounted_inside_is_not_emptied() {
+    for is_dead in [false, true] {
+        let repo = Repo::new();
+        if is_dead {
+            dead(&repo, AGENT);
+        } else {
+            kept(&repo, AGENT);
+        }
+        let there = worktree(&repo, JOB);
+        let outside = repo.top().join("outside");
+        for folder in [&outside.join("deep"), &there.join("payments/mounted")] {
+            fs::create_dir_all(folder).expect("folders can be made");
+        }
+        fs::write(outside.join("deep/mine"), "mine\n").expect("it can be written");
+        // The same file system, seen at another place: its device number says nothing. In a
+        // namespace of its own, so that nothing of the machine's changes.
+        let unshared = |script: String| {
+            let unshare = repo.program("unshare").args(["--user", "--map-root-user", "--mount"]);
+            unshare.args(["sh", "-c", &script]).run()
+        };
+        if unshared("true".into()).code != 0 {
+            eprintln!("no namespaces for users here: nothing can be mounted");
+            return;
+        }
+        let outcome = unshared(format!(
+            "mount --bind '{}' '{}' && exec '{}' drop --force {JOB}",
+            outside.display(),
+            there.join("payments/mounted").display(),
+            env!("CARGO_BIN_EXE_agentgate"),
+        ));
+        assert_eq!(
+            fs::read(outside.join("deep/mine")).expect("it is there"),
+            b"mine\n",
+            "{outcome}"
+        );
+        outcome.expect(1, &["mounted there"]);
+    }
 }
 
 #[test]
