@@ -54,7 +54,7 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
     let mut jobs = Vec::new();
     for id in store.ids()? {
         if let Some(folder) = store.find(&id)? {
-            jobs.push(row(&folder)?);
+            jobs.push(row(&folder));
         }
     }
     jobs.sort_by(|a, b| b.age.cmp(&a.age).then_with(|| a.id.cmp(&b.id)));
@@ -65,8 +65,12 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
     })
 }
 
-fn row(folder: &Folder) -> Result<Row> {
-    let owned = folder.is_owned()?;
+fn row(folder: &Folder) -> Row {
+    // A job that cannot be looked at must not hide the others.
+    let (owned, trouble) = match folder.is_owned() {
+        Ok(owned) => (owned, None),
+        Err(error) => (false, Some(error)),
+    };
     let mut row = Row {
         id: folder.id.clone(),
         state: "unreadable".into(),
@@ -78,11 +82,15 @@ fn row(folder: &Folder) -> Result<Row> {
         owned,
         detail: String::new(),
     };
-    let log = match folder.log() {
-        Ok(log) => log,
+    let log = match trouble.map_or_else(|| folder.log(), Err) {
+        Ok(log) if !log.lines.is_empty() => log,
+        Ok(_) => {
+            row.detail = "its log is empty: it ended before it began".into();
+            return row;
+        }
         Err(error) => {
             row.detail = format!("{error:#}");
-            return Ok(row);
+            return row;
         }
     };
     let state = log
@@ -108,7 +116,7 @@ fn row(folder: &Folder) -> Result<Row> {
         row.goal = created.goal;
         row.worktree = Some(PathBuf::from(created.worktree)).filter(|path| path.is_dir());
     }
-    Ok(row)
+    row
 }
 
 fn state_word(state: &State, owned: bool) -> &'static str {
@@ -182,7 +190,11 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
         torn: log.torn_bytes,
         lines: log.lines.into_iter().filter(|line| line.seq > since).collect(),
         files,
-        words: drop::words(&state),
+        words: match state.ended {
+            // Whether it runs, only its lock says; a reader takes none.
+            None if !state.dropped => "it has not finished".into(),
+            _ => drop::words(&state),
+        },
     })
 }
 

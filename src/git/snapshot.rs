@@ -26,6 +26,8 @@ use super::tree::GitTree;
 
 /// How long staging may take: filters run in it.
 const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// How long staging may go on after a signal: a filter may wait for a network.
+const STAGING_PATIENCE: Duration = Duration::from_secs(7);
 /// More nested repositories than this are not set aside one by one.
 const MAX_NESTED: usize = 200;
 /// An index larger than this (bytes) is not asked for names.
@@ -123,6 +125,7 @@ impl Stage {
                 .git(git)
                 .args(["add", "--all", "--sparse", "."])
                 .limit(STAGING_LIMIT)
+                .finish_after_signal(STAGING_PATIENCE)
                 .outcome()?;
             let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
             if outcome.success() && said.trim().is_empty() {

@@ -1,6 +1,7 @@
 //! Worktrees: added detached and locked, kept on a branch, removed by what the record says.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -78,7 +79,12 @@ impl Worktree {
         if content == Content::None {
             call = call.arg("--no-checkout");
         }
-        let outcome = call.arg(path).arg(base).outcome()?;
+        let outcome = call
+            .arg(path)
+            .arg(base)
+            .finish_after_signal(Duration::ZERO)
+            .outcome()
+            .inspect_err(|_| discard_half_made(git, common, path))?;
         if !outcome.success() {
             discard_half_made(git, common, path);
             bail!("git worktree add failed: {}", first_lines(&outcome.stderr));
@@ -243,6 +249,8 @@ fn discard_half_made(git: &Git, common: &Path, path: &Path) {
         .args(["worktree", "remove", "--force", "--force"])
         .arg(path)
         .outcome();
+    // git removes this folder itself when the last worktree goes, but not when it was interrupted.
+    let _ = std::fs::remove_dir(common.join("worktrees"));
 }
 
 /// Fills an empty worktree with a tree, index included, without running a hook. Filters are those

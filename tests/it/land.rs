@@ -230,7 +230,7 @@ fn what_is_dirty_at_a_touched_path_stays_as_it_is() {
     for (name, spoil, path) in cases {
         let repo = with_kept();
         spoil(&repo);
-        println!("{name}");
+        eprintln!("{name}");
         refused(&repo, 12, &[path]);
     }
 }
@@ -356,7 +356,7 @@ fn attributes_of_the_candidate_name_filters_in_vain() {
         fs::read(repo.root.join("payments/new.ts")).expect("it is there"),
         b"new\n"
     );
-    assert_eq!(repo.git(["config", "--list", "--local"]).contains("evil"), false);
+    assert!(!repo.git(["config", "--list", "--local"]).contains("evil"));
 }
 
 #[test]
@@ -442,6 +442,39 @@ fn a_job_from_a_detached_head_needs_a_branch_to_land_on() {
     repo.agentgate(["land", JOB, "--onto", "main"]).success();
     assert_eq!(repo.id("main"), candidate);
     assert!(!repo.root.join("payments/new.ts").exists(), "HEAD is not on main");
+    // Asked for beforehand, it is refused before an agent works for nothing.
+    agent(&repo, "j2", &["--land"], AGENT).run().expect(64, &["detached"]);
+    assert!(!jobs::record(&repo, "j2").exists());
+}
+
+#[test]
+fn a_submodule_that_the_agent_filled_is_not_looked_into() {
+    let repo = Repo::new();
+    let module = repo.beside("module");
+    fs::create_dir(&module.root).expect("a folder can be made");
+    module.git(["init", "--quiet", "."]);
+    module.change("inside", "inside\n");
+    repo.git(["submodule", "--quiet", "add", "../module", "module"]);
+    repo.commit("submodule");
+    let canary = repo.top().join("canary");
+    let script = format!(
+        "{AGENT}; git -c protocol.file.allow=always submodule --quiet update --init
+         git -C module config core.fsmonitor 'echo owned >> {}; false'",
+        canary.display()
+    );
+    let outcome = agent(&repo, JOB, &[], &script).run();
+    let _ = fs::remove_file(&canary);
+    if outcome.code == 0 {
+        repo.agentgate(["land", JOB])
+            .expect(12, &["module (submodule: not looked into)"]);
+        repo.beside("repo-jobs/j1")
+            .git(["submodule", "--quiet", "deinit", "--force", "--all"]);
+        let _ = fs::remove_file(&canary);
+        repo.agentgate(["land", JOB]).success();
+    } else {
+        outcome.expect(9, &["module"]);
+    }
+    assert_eq!(fs::read_to_string(&canary).ok(), None);
 }
 
 #[test]

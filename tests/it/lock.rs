@@ -218,7 +218,7 @@ fn what_stands_at_the_worktrees_path_is_not_touched() {
         }),
     ];
     for (name, put) in things {
-        println!("{name}");
+        eprintln!("{name}");
         let repo = Repo::new();
         put(&repo.beside("repo-jobs/j1"));
         let before = jobs::tree(&jobs::jobs(&repo));

@@ -6,6 +6,8 @@
 )]
 
 mod check;
+mod cli;
+mod contract;
 mod demo;
 mod drop_open;
 mod exits;
@@ -15,5 +17,6 @@ mod init;
 mod land;
 mod lock;
 mod signals;
+mod status_log;
 mod support;
 mod trailers;

@@ -138,16 +138,24 @@ fn a_signal_while_the_candidate_is_staged_ends_the_job_and_deletes_no_evidence()
     let repo = slow("never", "agents");
     let mut running = agent(&repo, JOB, &[], "echo agents > payments/a.slow").spawn();
     until("the filter runs", || repo.top().join("filtering").exists());
+    // One signal leaves it some seconds, two do not.
     let at = Instant::now();
     running.signal(15);
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(running.is_running());
+    running.signal(2);
     let outcome = running.wait();
-    assert!(at.elapsed() < Duration::from_secs(15), "{outcome}");
-    outcome.expect(143, &[]);
+    assert!(at.elapsed() < Duration::from_secs(5), "{outcome}");
+    outcome.expect(143, &["nothing was deleted", "drop --force j1"]);
     lock_is_free(&repo);
     // Staging did not come to its end: what the agent left is where it left it.
     let left = worktree(&repo, JOB).join("payments/a.slow");
     assert_eq!(fs::read(&left).expect("nothing was deleted"), b"agents\n");
+    assert_eq!(last_kind(&repo, JOB), "job.interrupted");
     assert_eq!(jobs::row(&repo, JOB)["state"], "interrupted");
+    repo.agentgate(["drop", JOB]).expect(12, &["payments/a.slow"]);
+    repo.agentgate(["drop", "--force", JOB]).success();
+    nothing_left(&repo);
 }
 
 #[test]

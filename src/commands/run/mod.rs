@@ -89,7 +89,10 @@ pub fn run(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) ->
         Ok(exit) => job.report(exit),
         Err(error) => {
             watch.settled();
-            match job.fail_with_evidence(&error, watch) {
+            let ended = job
+                .stop_without_worktree(&error, watch)
+                .or_else(|| job.fail_with_evidence(&error, watch));
+            match ended {
                 Some(exit) => job.report(exit),
                 None => return Err(job.broke(error)),
             }
