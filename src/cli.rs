@@ -19,6 +19,9 @@ use crate::task::parse_duration;
     after_help = "Exit codes: agentgate help exit-codes"
 )]
 pub struct Cli {
+    /// Act as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub dir: Option<PathBuf>,
     /// The verb.
     #[command(subcommand)]
     pub command: Command,

@@ -67,6 +67,18 @@ fn real_main(args: Vec<OsString>) -> Exit {
             return Exit::Usage;
         }
     };
+    let cwd = match &cli.dir {
+        None => cwd,
+        Some(dir) if cwd.join(dir).is_dir() => cwd.join(dir),
+        Some(dir) => {
+            report::stderr(&format!(
+                "agentgate: error: -C {}: no such folder\n(exit {})\n",
+                dir.display(),
+                Exit::Usage
+            ));
+            return Exit::Usage;
+        }
+    };
     let surroundings = Surroundings {
         vars: std::env::vars_os().collect(),
         cwd,

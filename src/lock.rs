@@ -29,7 +29,7 @@ pub struct Holder {
 /// How long to wait for a lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all.
+    /// Not at all (but for the moment that a probe may hold it).
     No,
     /// Until it is free or a signal arrives.
     Forever,
@@ -112,7 +112,7 @@ impl CloneLock {
                 break file;
             }
             let left = match wait {
-                Wait::No => Duration::ZERO,
+                Wait::No => PROBE_TIME.saturating_sub(started.elapsed()),
                 Wait::Forever => Duration::MAX,
                 Wait::For(most) => most.saturating_sub(started.elapsed()),
             };
@@ -176,19 +176,19 @@ pub struct FileLock {
 impl FileLock {
     /// Takes it at once or says why not. The file is created if missing, and stays.
     pub fn try_exclusive(path: &Path) -> Result<FileLock, LockError> {
-        // [`FileLock::is_held`] holds it for a moment: that must not turn an owner away.
-        for attempt in 0..PROBE_ATTEMPTS {
-            if attempt > 0 {
-                std::thread::sleep(PROBE_PAUSE);
-            }
+        let started = Instant::now();
+        loop {
             if let Some(file) = take(path)? {
                 return Ok(FileLock { _file: file });
             }
+            if started.elapsed() >= PROBE_TIME {
+                return Err(LockError::Held {
+                    path: path.to_owned(),
+                    holder: None,
+                });
+            }
+            std::thread::sleep(Duration::from_millis(5));
         }
-        Err(LockError::Held {
-            path: path.to_owned(),
-            holder: None,
-        })
     }
 
     /// Whether someone holds it exclusively. A missing file is held by nobody.
@@ -208,8 +208,8 @@ impl FileLock {
 
 /// Between two attempts while waiting for a lock, at most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-const PROBE_ATTEMPTS: u32 = 5;
-const PROBE_PAUSE: Duration = Duration::from_millis(10);
+/// [`FileLock::is_held`] holds a lock for a moment; that must not turn an owner away.
+const PROBE_TIME: Duration = Duration::from_millis(50);
 /// Never through a link, and a FIFO is opened without waiting for its other end. Rust adds
 /// O_CLOEXEC by itself: no child may keep the lock after us.
 const FLAGS: i32 = (OFlags::NOFOLLOW.bits() | OFlags::NONBLOCK.bits()).cast_signed();

@@ -255,7 +255,7 @@ fn nothing_of_ours_is_inherited() {
     rustix::io::fcntl_setfd(&held, rustix::io::FdFlags::empty()).expect("inheritable");
     run(&agent(
         dir.path(),
-        "ls /proc/$$/fd; env; pwd; grep -E '^Sig(Blk|Ign)' /proc/$$/status",
+        "ls /proc/$$/fd; env; pwd; grep -E '^Sig(Blk|Ign)' /proc/self/status",
     ));
     let cwd = fs::canonicalize(dir.path()).expect("path");
     let log = log(dir.path());

@@ -1,10 +1,23 @@
 //! `agentgate init`: a first policy, fitted to the repository.
+//!
+//! Invariant: what is written is a policy that the gate itself accepts, and nothing that exists is
+//! ever overwritten.
 
-use std::path::PathBuf;
+mod draft;
 
-use anyhow::Result;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
 
 use super::Surroundings;
+use crate::exit::{Exit, Stop};
+use crate::files;
+use crate::gate::{POLICY_PATH, Policy};
+use crate::git::repo::Checkout;
+use crate::git::shell;
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -18,7 +31,162 @@ pub struct Report {
 }
 
 /// Writes `architecture/invariants.yml`; never over an existing one.
+///
+/// # Errors
+/// Exit 23 where something stands in its place already, 64 in a bare repository.
 pub fn init(surroundings: &Surroundings) -> Result<Report> {
-    let _ = surroundings;
-    anyhow::bail!("not built yet")
+    let checkout = surroundings.checkout()?;
+    let Some(top) = checkout.workdir.clone() else {
+        return Err(Stop::new(
+            Exit::Usage,
+            format!(
+                "{} is bare: there is no checkout to write into",
+                checkout.common.display()
+            ),
+        )
+        .hint("start agentgate in a worktree of it: git worktree add ../checkout")
+        .into());
+    };
+    let path = top.join(POLICY_PATH);
+    let folder = path.parent().context("the policy lies in a folder")?;
+    let layout = Layout::of(&checkout, &top)?;
+    must_be_free(&layout, &path, folder)?;
+    let draft = draft::draft(&layout);
+    // The gate's own reader has the last word; a folder's name must not be able to break the file.
+    if let Err(error) = Policy::validate(draft.text.as_bytes()) {
+        bail!("the policy fitted to this repository would not be accepted, so nothing was written: {error}");
+    }
+    if !folder.exists() {
+        std::fs::create_dir(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    match files::create_new(&path, draft.text.as_bytes(), 0o644) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(exists(&path).into()),
+        result => result.with_context(|| format!("cannot write {}", path.display()))?,
+    }
+    Ok(Report {
+        next: next(&checkout, &top, &surroundings.cwd)?,
+        areas: draft.areas,
+        path,
+    })
+}
+
+/// The paths that the policy is fitted to.
+struct Layout {
+    paths: BTreeSet<Vec<u8>>,
+}
+
+impl Layout {
+    /// HEAD's paths; where there is no commit yet, those that a first one would take.
+    fn of(checkout: &Checkout, top: &Path) -> Result<Layout> {
+        let unborn = matches!(checkout.repo.head(), Err(error) if error.code() == git2::ErrorCode::UnbornBranch);
+        let listed = if unborn {
+            checkout
+                .git
+                .at(top)
+                .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+                .bytes()?
+        } else {
+            let head = checkout.head()?.commit.to_string();
+            checkout
+                .git
+                .at(top)
+                .args(["ls-tree", "-r", "-z", "--name-only", "--full-tree", &head])
+                .bytes()?
+        };
+        let paths = listed.split(|&b| b == 0).filter(|path| !path.is_empty());
+        Ok(Layout {
+            paths: paths.map(<[u8]>::to_vec).collect(),
+        })
+    }
+
+    /// Whether there is such a file, link, or folder with something in it.
+    fn has(&self, path: &[u8]) -> bool {
+        self.paths.contains(path) || self.has_folder(path)
+    }
+
+    fn has_folder(&self, path: &[u8]) -> bool {
+        let below = [path, b"/"].concat();
+        self.paths
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|found| found.starts_with(&below))
+    }
+
+    /// Names of the folders in the root.
+    fn folders(&self) -> BTreeSet<&[u8]> {
+        self.paths
+            .iter()
+            .filter_map(|path| path.iter().position(|&b| b == b'/').map(|end| &path[..end]))
+            .collect()
+    }
+}
+
+/// Exit 23 where a policy exists: here, in HEAD alone, or as something that is no file.
+fn must_be_free(layout: &Layout, path: &Path, folder: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(exists(path).into());
+    }
+    if layout.has(POLICY_PATH.as_bytes()) {
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("{POLICY_PATH} is in HEAD already and only missing here"),
+        )
+        .hint(format!(
+            "bring it back: git -C {} checkout HEAD -- {POLICY_PATH}",
+            shell(path.ancestors().nth(2).unwrap_or(folder))
+        ))
+        .into());
+    }
+    // A link could lead anywhere; the gate reads the policy from a real folder only.
+    if let Ok(found) = folder.symlink_metadata()
+        && !found.is_dir()
+    {
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("{} is no folder, and the policy belongs in one", folder.display()),
+        )
+        .hint("rename what stands there, then run agentgate init again")
+        .into());
+    }
+    Ok(())
+}
+
+fn exists(path: &Path) -> Stop {
+    Stop::new(
+        Exit::WrongState,
+        format!("{} exists already and was not touched", path.display()),
+    )
+    .hint("edit it, or move it away and run agentgate init again")
+}
+
+/// The line that commits the policy, pasteable from the folder the person is in.
+fn next(checkout: &Checkout, top: &Path, cwd: &Path) -> Result<String> {
+    let here = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
+    let (git, path) = match here.strip_prefix(top) {
+        Ok(inside) => (
+            "git".to_owned(),
+            "../".repeat(inside.components().count()) + POLICY_PATH,
+        ),
+        Err(_) => (format!("git -C {}", shell(top)), POLICY_PATH.to_owned()),
+    };
+    let quiet = |args: &[&str]| -> Result<bool> { Ok(checkout.git.at(top).args(args).outcome()?.success()) };
+    let force = if quiet(&["check-ignore", "--quiet", "--", POLICY_PATH])? {
+        "--force "
+    } else {
+        ""
+    };
+    // Something else is staged: the commit must not sweep it in.
+    let only = if checkout.repo.head().is_ok() && !quiet(&["diff", "--cached", "--quiet"])? {
+        format!(" -- {path}")
+    } else {
+        String::new()
+    };
+    Ok(format!(
+        "{git} add {force}{path} && {git} commit -m \"Add the agentgate policy\"{only}"
+    ))
+}
+
+/// Bytes of a path as text, where they are text.
+fn text(path: &[u8]) -> Option<&str> {
+    OsStr::from_bytes(path).to_str()
 }

@@ -14,25 +14,31 @@ use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 pub use remove::remove_tree;
 
 /// Writes a file by replacing it: a temporary file in the same folder, synced, renamed, and the
-/// folder synced. `mode` is exact, whatever the umask.
+/// folder synced. `mode` is exact, whatever the umask. A link at the path is replaced itself.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = parent(path);
+    complete(folder, bytes, mode)?
+        .persist(path)
+        .map_err(|error| error.error)?;
+    sync_dir(folder)
+}
+
+/// Like [`replace`], but `AlreadyExists` if anything is there, a dangling link included.
+pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let folder = parent(path);
+    complete(folder, bytes, mode)?
+        .persist_noclobber(path)
+        .map_err(|error| error.error)?;
+    sync_dir(folder)
+}
+
+/// A whole file on disk that has no lasting name yet.
+fn complete(folder: &Path, bytes: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new().prefix(".agentgate-").tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(Permissions::from_mode(mode))?;
     file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    sync_dir(folder)
-}
-
-/// Writes and syncs a new file; `AlreadyExists` if anything is there, a dangling link included.
-/// `mode` is exact, whatever the umask.
-pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-    file.set_permissions(Permissions::from_mode(mode))?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    sync_dir(parent(path))
+    Ok(file)
 }
 
 /// Opens a regular file for appending, creating it with `mode` (less the umask); never through a

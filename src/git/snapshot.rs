@@ -6,6 +6,8 @@
 //! the configuration saved before it began.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,6 +28,8 @@ use super::tree::GitTree;
 const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// More nested repositories than this are not set aside one by one.
 const MAX_NESTED: usize = 200;
+/// An index larger than this (bytes) is not asked for names.
+const MAX_INDEX: u64 = 256 * 1024 * 1024;
 
 /// A candidate tree whose objects are in the clone's store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,11 +96,10 @@ impl Stage {
     }
 
     /// Stages everything, writes the tree and brings its objects into the clone's store.
-    pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid) -> Result<Frozen> {
-        if !self.worktree.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            bail!("{} is no folder any more", self.worktree.display());
-        }
+    /// `agent_index` is only asked which ignored files the agent had added on purpose.
+    pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid, agent_index: &Path) -> Result<Frozen> {
         let nested = self.stage_all(git)?;
+        self.stage_forced(git, agent_index)?;
         let text = self.git(git).arg("write-tree").text()?;
         let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
         let base_tree = repo.find_commit(base)?.tree_id();
@@ -152,6 +155,61 @@ impl Stage {
                 first_lines(&outcome.stderr)
             );
         }
+    }
+
+    /// Files that ignore rules hide and that the agent had added all the same (`git add -f`): it
+    /// said that they are its work, so they are judged and kept with the rest. The agent's index
+    /// only gives names; the content is what lies on the disk.
+    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<()> {
+        let Ok(bytes) = files::read_small(agent_index, MAX_INDEX) else {
+            return Ok(());
+        };
+        let copy = self.git_dir.join("index.agent");
+        files::replace(&copy, &bytes, 0o600)?;
+        let listed = self
+            .git(git)
+            .env("GIT_INDEX_FILE", &copy)
+            .args(["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"])
+            .outcome()?;
+        if !listed.success() {
+            // An index that git cannot read names nothing.
+            return Ok(());
+        }
+        let there: Vec<u8> = listed
+            .stdout
+            .split(|&b| b == 0)
+            .filter(|path| {
+                !path.is_empty()
+                    && self
+                        .worktree
+                        .join(OsStr::from_bytes(path))
+                        .symlink_metadata()
+                        .is_ok_and(|meta| !meta.is_dir())
+            })
+            .flat_map(|path| [path, b"\0"].concat())
+            .collect();
+        if !there.is_empty() {
+            let outcome = self
+                .git(git)
+                .env("GIT_LITERAL_PATHSPECS", "1")
+                .args([
+                    "add",
+                    "--force",
+                    "--sparse",
+                    "--pathspec-from-file=-",
+                    "--pathspec-file-nul",
+                ])
+                .stdin(there)
+                .limit(STAGING_LIMIT)
+                .outcome()?;
+            if !outcome.success() {
+                bail!(
+                    "git add --force failed on what the agent had added: {}",
+                    first_lines(&outcome.stderr)
+                );
+            }
+        }
+        Ok(())
     }
 
     /// Moves a nested repository's `.git` out of the way, into the private folder.

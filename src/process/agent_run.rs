@@ -192,7 +192,10 @@ fn ending(cause: Option<Ending>, report: stub::Report, status: Option<Status>, r
     match (report, cause, status) {
         (stub::Report::Failed(step, error), ..) => Ending::NotStarted(words(step, &error, run)),
         (_, Some(cause), _) => cause,
-        (stub::Report::Died, None, status) => Ending::NotStarted(format!("its process ended early ({status:?})")),
+        (stub::Report::Died, None, status) => {
+            let status = status.map_or("no status".to_owned(), |status| status.to_string());
+            Ending::NotStarted(format!("its process ended before it was executed ({status})"))
+        }
         (stub::Report::Executed, None, Some(Status::Exited(status))) => Ending::Exited(status),
         (stub::Report::Executed, None, Some(Status::Signaled(signal))) => Ending::Signaled(signal),
         (stub::Report::Executed, None, None) => Ending::NotStarted("its exit status was not seen".to_owned()),

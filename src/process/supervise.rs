@@ -115,6 +115,7 @@ impl Supervisor {
                 self.cause = Some(Ending::TimedOut);
                 return Ok(End::after(Duration::ZERO, self.grace));
             }
+            self.tree.reap_quickly()?;
             if reaped.elapsed() >= REAP {
                 self.tree.reap()?;
                 reaped = Instant::now();
@@ -147,6 +148,8 @@ impl Supervisor {
         if now >= end.kill_at || signals::count() > end.signals {
             end.kill_at = end.kill_at.min(now);
             self.tree.kill()?;
+            // Its group died as one, so its number need not be kept any longer.
+            self.tree.release_leader()?;
         } else {
             self.tree.terminate(&mut end.told)?;
         }

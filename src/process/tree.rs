@@ -81,6 +81,7 @@ impl Tree {
 
     /// Takes the children that have ended off the process table. True when nothing is left.
     pub fn reap(&mut self) -> io::Result<bool> {
+        self.reap_quickly()?;
         let ours = self.descendants()?;
         for process in &ours {
             self.collect(process)?;
@@ -89,12 +90,36 @@ impl Tree {
         if self.status()?.is_none() || ours.iter().any(|process| process.pid != leader || self.leader_reaped) {
             return Ok(false);
         }
-        if !self.leader_reaped {
+        self.release_leader()?;
+        self.gone = self.none_left()?;
+        Ok(self.gone)
+    }
+
+    /// Takes the leader off the process table if it has ended.
+    pub fn release_leader(&mut self) -> io::Result<()> {
+        if !self.leader_reaped && self.status()?.is_some() {
             retry(|| waitpid(Some(self.leader), WaitOptions::NOHANG))?;
             self.leader_reaped = true;
         }
-        self.gone = self.none_left()?;
-        Ok(self.gone)
+        Ok(())
+    }
+
+    /// While the leader is no zombie: takes orphans that have ended off the process table without a walk.
+    /// An agent that starts thousands of short-lived daemons would make every walk longer, and a
+    /// storm of forks could outrun it.
+    pub fn reap_quickly(&mut self) -> io::Result<()> {
+        while self.bystanders.is_empty() && (self.leader_reaped || self.status()?.is_none()) {
+            let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) else {
+                break;
+            };
+            if pid == self.leader && !self.leader_reaped {
+                // It ended in this very moment. Only the signal to its whole group is lost.
+                self.leader_reaped = true;
+                let exited = status.exit_status().map(Status::Exited);
+                self.status = exited.or_else(|| status.terminating_signal().map(Status::Signaled));
+            }
+        }
+        Ok(())
     }
 
     /// Takes an orphan that has ended off the process table; not the leader before its time.

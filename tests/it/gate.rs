@@ -2,6 +2,7 @@
 //! fixtures cannot hold (names that are not UTF-8, case twins, submodule links, control bytes).
 
 mod content;
+mod through_git;
 
 use agentgate::exit::Exit;
 use agentgate::gate::{self, GateError, Kind, Policy, Rule, Tree, Verdict, rules};
@@ -57,11 +58,16 @@ fn lines(verdict: &Verdict) -> Vec<String> {
 
 /// What a case gives, in the form of its `expect.txt`.
 fn outcome(case: &Case) -> String {
+    judged(case, &MemTree::new(&case.base), &MemTree::new(&case.head))
+}
+
+/// The same for two trees that hold what the case says, wherever their objects lie.
+fn judged(case: &Case, base: &dyn Tree, head: &dyn Tree) -> String {
     let task = case
         .task
         .as_ref()
         .map(|bytes| Task::parse(bytes).expect("the task of a fixture is sound"));
-    let (exit, lines) = match gate::check(&MemTree::new(&case.base), &MemTree::new(&case.head), task.as_ref()) {
+    let (exit, lines) = match gate::check(base, head, task.as_ref()) {
         Ok(verdict) => (verdict.exit(), lines(&verdict)),
         Err(error) => (error.exit(), Vec::new()),
     };

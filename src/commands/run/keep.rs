@@ -103,10 +103,10 @@ impl Job {
         // The staged index describes exactly the candidate, stat data included.
         copy_index(&stage.git_dir.join("index"), &worktree.admin.join("index"))?;
         worktree.unlock()?;
-        self.copy_artifacts()?;
         self.owner.append(&Event::Kept {
             branch: format!("agent/{id}"),
         })?;
+        self.copy_artifacts();
         self.remove_private()?;
         watch.step(&format!("kept on branch agent/{id}"));
         Ok(())
@@ -130,23 +130,29 @@ impl Job {
         Ok(())
     }
 
-    pub(super) fn copy_artifacts(&self) -> Result<()> {
-        let Some(dir) = &self.artifacts else { return Ok(()) };
-        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-        for name in [
+    /// Copies for `--artifacts`. The record itself is complete: a failure is told, not returned.
+    pub(super) fn copy_artifacts(&mut self) {
+        let Some(dir) = &self.artifacts else { return };
+        let names = [
             store::PATCH,
             store::GATE_LOG,
             store::GATE_JSON,
             store::TASK,
             store::AGENT_LOG,
             store::EVENTS,
-        ] {
+            store::HIDDEN,
+            store::BUNDLE,
+        ];
+        for name in names {
             let from = self.owner.folder.path.join(name);
-            if from.exists() {
-                let bytes = std::fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?;
-                files::replace(&dir.join(name), &bytes, 0o644)?;
+            if !from.exists() {
+                continue;
+            }
+            let copied = std::fs::read(&from).and_then(|bytes| files::replace(&dir.join(name), &bytes, 0o644));
+            if let Err(error) = copied {
+                self.notices
+                    .push(format!("{name} could not be copied to {}: {error}", dir.display()));
             }
         }
-        Ok(())
     }
 }

@@ -89,7 +89,10 @@ pub fn run(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) ->
         Ok(exit) => job.report(exit),
         Err(error) => {
             watch.settled();
-            return Err(job.broke(error));
+            match job.fail_with_evidence(&error, watch) {
+                Some(exit) => job.report(exit),
+                None => return Err(job.broke(error)),
+            }
         }
     };
     // The clone must be free for others before anything else happens.

@@ -346,10 +346,9 @@ fn artifacts_folder(checkout: &Checkout, surroundings: &Surroundings, given: &Pa
     let rest = dir.strip_prefix(existing).unwrap_or(Path::new("")).to_owned();
     let real = std::fs::canonicalize(existing)
         .with_context(|| format!("cannot resolve {}", existing.display()))?
-        .join(rest);
-    if real.exists() && !real.is_dir() {
-        return Err(Stop::new(Exit::Usage, format!("--artifacts {} is not a folder", given.display())).into());
-    }
+        .components()
+        .chain(rest.components())
+        .collect::<PathBuf>();
     let inside = [Some(&checkout.clone), checkout.workdir.as_ref()]
         .into_iter()
         .flatten()
@@ -382,6 +381,14 @@ fn artifacts_folder(checkout: &Checkout, surroundings: &Surroundings, given: &Pa
             .into());
         }
     }
+    // Now, and not after an hour of work.
+    std::fs::create_dir_all(&real).map_err(|error| {
+        Stop::new(
+            Exit::Usage,
+            format!("--artifacts {} cannot be made: {error}", given.display()),
+        )
+        .hint("name a folder that can be written")
+    })?;
     Ok(real)
 }
 

@@ -9,6 +9,7 @@ use crate::commands::Watch;
 use crate::confine;
 use crate::exit::{Exit, Stop};
 use crate::files;
+use crate::gate::GateError;
 use crate::git::shell;
 use crate::job::machine::Ending;
 use crate::job::{AgentEnd, Event};
@@ -42,7 +43,7 @@ impl Job {
         }
         self.owner.append(&event)?;
         self.write_record_ref()?;
-        self.copy_artifacts()?;
+        self.copy_artifacts();
         if let Some(worktree) = self.worktree.clone()
             && let Some(left) = worktree.remove(&self.owner.folder.id, &self.places.trash)?
         {
@@ -51,6 +52,23 @@ impl Job {
         self.remove_private()?;
         watch.step("record saved, worktree removed");
         Ok(())
+    }
+
+    /// A failure after the candidate was frozen and before anything was kept: all evidence is at
+    /// hand, so the job ends as any other that failed. `None` where it cannot be saved.
+    pub(super) fn fail_with_evidence(&mut self, error: &anyhow::Error, watch: &dyn Watch) -> Option<Exit> {
+        let state = &self.owner.state;
+        if self.frozen.is_none() || state.commit.is_some() || state.ended.is_some() {
+            return None;
+        }
+        let exit = match (error.downcast_ref::<Stop>(), error.downcast_ref::<GateError>()) {
+            (Some(stop), _) => stop.exit,
+            (_, Some(gate)) => gate.exit(),
+            _ => Exit::Internal,
+        };
+        self.end(&Ending::Failed(exit, format!("{error:#}")), watch)
+            .ok()
+            .map(|()| exit)
     }
 
     /// A failure that nobody planned for. Whatever could not be saved is not deleted either.
@@ -84,7 +102,11 @@ impl Job {
         }
         match &self.worktree {
             // The agent never ran: there is nothing in it to lose.
-            Some(worktree) if self.owner.state.agent.is_none() && self.shadow.is_none() => {
+            // Or somebody removed it, and what was elsewhere is saved.
+            Some(worktree)
+                if (self.owner.state.agent.is_none() && self.shadow.is_none())
+                    || worktree.path.symlink_metadata().is_err() =>
+            {
                 let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
                 let _ = files::remove_tree(&self.places.private);
             }
@@ -99,11 +121,22 @@ impl Job {
                         "nothing was deleted: what the agent left is in {}",
                         shell(&worktree.path)
                     ))
-                    .hint(format!("when you have what you need: agentgate drop --force {id}"));
+                    .hint(format!(
+                        "when you have what you need: {} drop --force {id}",
+                        self.agentgate()
+                    ));
             }
         }
         stop.hint(format!("the record: {}", shell(&self.owner.folder.path)))
             .into()
+    }
+
+    /// The command as it can be typed in any folder.
+    fn agentgate(&self) -> String {
+        format!(
+            "agentgate -C {}",
+            shell(self.checkout.workdir.as_ref().unwrap_or(&self.checkout.clone))
+        )
     }
 
     pub(super) fn report(&self, exit: Exit) -> Report {
@@ -125,6 +158,7 @@ impl Job {
                 notices.push(hint);
             }
         }
+        let agentgate = self.agentgate();
         let mut next = Vec::new();
         if kept {
             next.push((
@@ -132,11 +166,11 @@ impl Job {
                 "look at it".to_owned(),
             ));
             next.push((
-                format!("agentgate land {id}"),
+                format!("{agentgate} land {id}"),
                 "put it on the branch the job started from".to_owned(),
             ));
             next.push((
-                format!("agentgate drop {id}"),
+                format!("{agentgate} drop {id}"),
                 "give it up; the record stays".to_owned(),
             ));
         } else {
@@ -145,7 +179,7 @@ impl Job {
                     format!("cat {}", shell(&folder.path.join(store::PATCH))),
                     "what the agent had changed".to_owned(),
                 ));
-                next.push((format!("agentgate open {id}"), "the same as a worktree".to_owned()));
+                next.push((format!("{agentgate} open {id}"), "the same as a worktree".to_owned()));
             }
             if self.owner.state.agent.is_some() {
                 next.push((

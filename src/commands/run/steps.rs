@@ -191,14 +191,16 @@ impl Job {
         let private = self.places.private.clone();
         let git = self.checkout.git.clone();
         if !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Err(Stop::new(
-                Exit::Collision,
-                format!(
-                    "{} is gone: something removed the worktree under the job",
-                    worktree.path.display()
-                ),
-            )
-            .into());
+            if let Some(shadow) = &self.shadow {
+                self.refs = evidence::agent_refs(shadow, &self.created.base);
+                let refs = self.refs.clone();
+                self.save_refs(&git, &content, &refs)?;
+            }
+            let what = format!(
+                "{} is gone: something removed the worktree under the job",
+                worktree.path.display()
+            );
+            return Err(Stop::new(Exit::Collision, what).into());
         }
         let stage = Stage::make(
             &content,
@@ -207,7 +209,7 @@ impl Job {
             &private.join(SAVED_INDEX),
             &self.created.base,
         )?;
-        let frozen = stage.freeze(&git, &self.checkout.repo, self.base)?;
+        let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
         if !hidden.is_empty() {
@@ -244,11 +246,6 @@ impl Job {
                 refs.head = None;
             }
             self.save_refs(&git, &content, &refs)?;
-        }
-        for nested in &frozen.nested {
-            self.notices.push(format!(
-                "{nested} held a repository of its own; its files count as files of the candidate"
-            ));
         }
         let collisions = self.compare_clone()?;
         let event = Event::Frozen {

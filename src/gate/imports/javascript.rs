@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::arguments::{Argument, Reader};
+use super::arguments::Reader;
 use super::mask_js::{Elements, mask};
 use super::source::{Fault, Found};
 use super::token::{Cursor, Kind, Token};
@@ -66,14 +66,14 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
     }
 }
 
-struct Scanner<'a> {
-    reader: Reader<'a>,
-    cursor: Cursor<'a>,
+pub(super) struct Scanner<'a> {
+    pub(super) reader: Reader<'a>,
+    pub(super) cursor: Cursor<'a>,
     /// The tokens before the current one, the last first.
-    before: [Token; 3],
-    found: Vec<Found>,
+    pub(super) before: [Token; 3],
+    pub(super) found: Vec<Found>,
     /// Names that `x = createRequire(...)` and `x = require` gave to `require`.
-    aliases: HashSet<&'a [u8]>,
+    pub(super) aliases: HashSet<&'a [u8]>,
 }
 
 impl<'a> Scanner<'a> {
@@ -99,7 +99,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn is_before(&self, back: usize, words: &[&[u8]]) -> bool {
+    pub(super) fn is_before(&self, back: usize, words: &[&[u8]]) -> bool {
         let token = self.before[back];
         token.kind == Kind::Word && words.contains(&self.cursor.bytes(token))
     }
@@ -238,102 +238,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// After `require` or another name of it.
-    fn require(&mut self) {
-        let mut ahead = self.cursor.clone();
-        let next = ahead.peek();
-        if next.is(b'.') {
-            ahead.next();
-            let member = ahead.next();
-            if ahead.is_word(member, b"resolve") {
-                self.call_at(ahead, ImportKind::Require, false);
-            }
-            return;
-        }
-        if next.is(b')') && matches!(self.before[0].kind, Kind::Punct(b'(' | b',')) {
-            // `(require)("x")`, `(0, require)("x")`
-            ahead.next();
-            self.call_at(ahead, ImportKind::Require, false);
-            return;
-        }
-        if self.before[0].is(b'=') && self.before[1].kind == Kind::Word && !next.is(b'(') && !next.is(b'`') {
-            self.aliases.insert(self.cursor.bytes(self.before[1]));
-            return;
-        }
-        if !self.is_before(0, &[b"function"]) {
-            self.call(ImportKind::Require);
-        }
-    }
-
-    /// `createRequire(url)("x")`, and the name that `const x = createRequire(url)` gives.
-    fn create_require(&mut self) {
-        let mut ahead = self.cursor.clone();
-        if !ahead.peek().is(b'(') || !skip_parentheses(&mut ahead) {
-            return;
-        }
-        if ahead.peek().is(b'(') {
-            self.call_at(ahead, ImportKind::Require, true);
-            return;
-        }
-        // `module.createRequire(...)` has its owner between.
-        let back = if self.before[0].is(b'.') { 2 } else { 0 };
-        if self.before[back].is(b'=') {
-            let mut named = self.before.get(back + 1).copied().unwrap_or(Token::NONE);
-            if back == 2 {
-                // One further back than is remembered: read the name from the mask.
-                named = self.cursor.word_before(self.before[2].start);
-            }
-            if named.kind == Kind::Word && self.cursor.bytes(named) != b"require" {
-                self.aliases.insert(self.cursor.bytes(named));
-            }
-        }
-    }
-
-    fn mock(&mut self) {
-        self.call_at(self.cursor.clone(), ImportKind::Mock, false);
-    }
-
-    fn call(&mut self, kind: ImportKind) {
-        self.call_at(self.cursor.clone(), kind, true);
-    }
-
-    /// Reads the argument of a call whose `(` comes next at `ahead`.
-    fn call_at(&mut self, mut ahead: Cursor<'a>, kind: ImportKind, say_opaque: bool) {
-        if ahead.peek().is(b'?') {
-            // `require?.("x")`
-            ahead.next();
-            if !ahead.next().is(b'.') {
-                return;
-            }
-        }
-        if ahead.peek().is(b'<') && !skip_angles(&mut ahead) {
-            return;
-        }
-        if !ahead.next().is(b'(') {
-            return;
-        }
-        let is_class = self.is_before(0, &[b"extends"]);
-        match self.reader.argument(ahead, is_class) {
-            Argument::Literal { text, at } => self.push(text, kind, at),
-            Argument::Prefix { text, at } => {
-                let identity = identity::javascript_prefix(&text);
-                if !identity.is_empty() {
-                    self.found.push(Found {
-                        raw: text,
-                        identity,
-                        kind,
-                        at,
-                    });
-                }
-                if say_opaque {
-                    self.opaque(at);
-                }
-            }
-            Argument::Other { at } if say_opaque => self.opaque(at),
-            Argument::Other { .. } | Argument::None => {}
-        }
-    }
-
     fn push_literal(&mut self, token: Token, kind: ImportKind) {
         match self.reader.text(token) {
             Some(text) => self.push(text, kind, token.start),
@@ -341,7 +245,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn push(&mut self, raw: String, kind: ImportKind, at: usize) {
+    pub(super) fn push(&mut self, raw: String, kind: ImportKind, at: usize) {
         if raw.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("data:")) {
             // The module is in the text itself, with imports of its own.
             return self.opaque(at);
@@ -355,7 +259,7 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    fn opaque(&mut self, at: usize) {
+    pub(super) fn opaque(&mut self, at: usize) {
         self.found.push(Found {
             raw: String::new(),
             identity: Vec::new(),
@@ -378,45 +282,4 @@ fn names(ahead: &mut Cursor) -> bool {
             _ => return false,
         }
     }
-}
-
-/// From `(` past its `)`, if that is near.
-fn skip_parentheses(ahead: &mut Cursor) -> bool {
-    let mut depth = 0usize;
-    for _ in 0..64 {
-        match ahead.next().kind {
-            Kind::Punct(b'(') => depth += 1,
-            Kind::Punct(b')') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return true;
-                }
-            }
-            Kind::End => return false,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// From `<` past its `>`, if that is near: the type arguments of a call.
-fn skip_angles(ahead: &mut Cursor) -> bool {
-    let mut depth = 0usize;
-    let mut arrow = false;
-    for _ in 0..256 {
-        let token = ahead.next();
-        match token.kind {
-            Kind::Punct(b'<') => depth += 1,
-            Kind::Punct(b'>') if !arrow => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return true;
-                }
-            }
-            Kind::Punct(b';') | Kind::End => return false,
-            _ => {}
-        }
-        arrow = token.is(b'=');
-    }
-    false
 }

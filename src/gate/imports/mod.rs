@@ -15,11 +15,14 @@ mod arguments;
 mod escapes;
 mod identity;
 mod javascript;
+mod javascript_calls;
 mod jsx;
 mod mask_js;
+mod mask_js_literals;
 mod mask_py;
 mod matching;
 mod python;
+mod python_calls;
 mod source;
 mod token;
 

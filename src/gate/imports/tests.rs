@@ -218,6 +218,8 @@ fn the_first_segment_is_offered_for_local_packages() {
     assert_eq!(found[1].first_segment(), None);
 }
 
+const AMBIGUOUS: &str = "has a slash that may divide or begin an expression";
+
 #[test]
 fn unreadable_files_are_refused() {
     let at = |why: &str, line| Some((why.to_owned(), Some(line)));
@@ -236,14 +238,20 @@ fn unreadable_files_are_refused() {
         why(JavaScript, b"x = /abc"),
         at("has a regular expression that its line does not end", 1)
     );
-    assert_eq!(
-        why(
-            JavaScript,
-            b"(function(){}) + function(){} /\"; import('redis') /\" / 2"
-        )
-        .is_some(),
-        true
-    );
+    for ambiguous in [
+        "(function(){}) + function(){} /\"; import('redis') /\" / 2",
+        "let x\n/\"/; import('redis'); /\"/",
+        "import 'x'\n/\"/; import('redis'); /\"/",
+        "a: for (;;) { break a\n/\"/; import('redis'); /\"/ }",
+        "function f() { if (x) return\n{} /\"/; import('redis'); \"/\" }",
+        "(function () { a: {} /\"/; import('redis'); \"/\" })",
+    ] {
+        assert_eq!(
+            why(JavaScript, ambiguous.as_bytes()).map(|f| f.0).as_deref(),
+            Some(AMBIGUOUS),
+            "{ambiguous}"
+        );
+    }
     assert_eq!(
         why(Python, b"'''\nimport redis\n''"),
         at("has a string that never ends", 1)
@@ -257,10 +265,7 @@ fn unreadable_files_are_refused() {
         why(Python, b"# coding: utf-7\n"),
         at("declares an encoding other than UTF-8", 1)
     );
-    assert_eq!(
-        why(Python, b"#!/usr/bin/python\n# -*- coding: unicode_escape -*-\n").is_some(),
-        true
-    );
+    assert!(why(Python, b"#!/usr/bin/python\n# -*- coding: unicode_escape -*-\n").is_some());
     assert_eq!(why(Python, b"# -*- coding: utf-8 -*-\n"), None);
     assert_eq!(why(Python, b"# vim: set fileencoding=latin-1 :\n"), None);
     assert_eq!(why(Python, b""), None);

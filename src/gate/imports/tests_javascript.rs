@@ -131,7 +131,9 @@ const MUST_HIT: &[&str] = &[
     "x = 1. / require('redis') / 2",
     "x = a ? /'/ : require('redis')",
     "class A { static { } }\n/'/; require('redis')",
-    "x\n/2/ require('redis')",
+    "x\n/ 2 / y; require('redis')",
+    "debugger\n/'/; require('redis'); /'/",
+    "a\n  / b / c; require('redis')",
     // Elements.
     "const a = <p>don't</p>; require('redis')",
     "const a = <p>don't {require('redis')} won't</p>",
