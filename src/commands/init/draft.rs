@@ -40,23 +40,15 @@ const NO_SOURCE: &[&str] = &[
 /// Where tests of the folder `payments` may lie in a folder `payments` of their own.
 const TESTS: &[&str] = &["test", "tests", "spec", "__tests__"];
 
-/// What people usually keep to themselves, by reason.
+/// Files of the root that hold terms, whatever follows: `LICENSE-MIT`, `License.md`, `COPYING`.
+const TERMS: &[&str] = &["license", "licence", "copying", "notice", "codeowners"];
+
+/// What people usually keep to themselves, by reason. The first also gets the root's [`TERMS`].
 const HUMAN_OWNED: &[(&str, &[&str])] = &[
     (
         "terms and owners",
         &[
-            "LICENSE",
-            "LICENSE.md",
-            "LICENSE.txt",
-            "LICENSE-APACHE",
-            "LICENSE-MIT",
-            "LICENCE",
-            "LICENCE.md",
-            "LICENCE.txt",
-            "COPYING",
-            "NOTICE",
             "SECURITY.md",
-            "CODEOWNERS",
             ".github/CODEOWNERS",
             ".gitlab/CODEOWNERS",
             "docs/CODEOWNERS",
@@ -151,8 +143,15 @@ pub(super) fn draft(layout: &Layout) -> Draft {
     }
     area(&mut out, "rest", roots, &[]);
     out.push_str(TOP_LEVEL);
+    let mut terms = layout
+        .paths
+        .iter()
+        .filter_map(|path| text(path))
+        .filter(|path| is_terms(path));
     for (why, paths) in HUMAN_OWNED {
-        let found: Vec<&&str> = paths.iter().filter(|path| layout.has(path.as_bytes())).collect();
+        let there = paths.iter().copied().filter(|path| layout.has(path.as_bytes()));
+        // All of them at once, so that the next group has none.
+        let found: Vec<&str> = terms.by_ref().chain(there).collect();
         if !found.is_empty() {
             out.push_str(&format!("  # {why}\n"));
             out.extend(found.iter().map(|path| format!("  - {}\n", yaml(path))));
@@ -193,6 +192,16 @@ existing: allow
 fn is_source(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     !name.starts_with(b".") && !NO_SOURCE.iter().any(|known| known.as_bytes() == lower)
+}
+
+fn is_terms(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    TERMS.iter().filter_map(|name| lower.strip_prefix(name)).any(|rest| {
+        let plain = [".md", ".txt", ".rst"]
+            .iter()
+            .fold(rest, |rest, ending| rest.trim_end_matches(ending));
+        !rest.contains('/') && (plain.is_empty() || plain.starts_with(['-', '_']) && !plain.contains('.'))
+    })
 }
 
 fn tests_of(layout: &Layout, name: &[u8]) -> Vec<String> {
@@ -377,6 +386,29 @@ mod tests {
         ];
         assert_eq!(names[..7], expected);
         assert_eq!(names[7], "rest-folder");
+    }
+
+    #[test]
+    fn terms_are_known_by_their_name() {
+        let are = [
+            "LICENSE",
+            "License.md",
+            "LICENSE-APACHE",
+            "LICENCE_MIT.txt",
+            "COPYING",
+            "NOTICE",
+            "CODEOWNERS",
+        ];
+        assert!(are.iter().all(|path| is_terms(path)));
+        let none = [
+            "license.py",
+            "notices.md",
+            "LICENSE/a",
+            "licenses",
+            "src/LICENSE",
+            "license-check.js",
+        ];
+        assert!(!none.iter().any(|path| is_terms(path)));
     }
 
     /// What is suggested must be right as soon as the `#` is gone.
