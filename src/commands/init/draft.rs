@@ -157,9 +157,7 @@ fn tests_of(layout: &Layout, name: &[u8]) -> Vec<String> {
 fn imports(layout: &Layout, name: &[u8]) -> Vec<&'static str> {
     let there =
         |manifest: &str| layout.has(manifest.as_bytes()) || layout.has(&[name, b"/", manifest.as_bytes()].concat());
-    let found = IMPORTS
-        .iter()
-        .filter(|(manifests, _)| words(manifests).any(|manifest| there(manifest)));
+    let found = IMPORTS.iter().filter(|(manifests, _)| words(manifests).any(there));
     let mut names: Vec<&str> = found.flat_map(|(_, names)| words(names)).collect();
     names.sort_unstable();
     names.dedup();
