@@ -112,7 +112,7 @@ fn tell(stage: &Stage, act: &Act, played: &Played, facts: &[Fact]) -> Result<Str
     let outcome = match played.status {
         Status::Exited(code) => match u8::try_from(code).ok().and_then(Exit::from_code) {
             Some(Exit::Ok) => "Kept: exit 0".to_owned(),
-            Some(exit) => format!("Refused: exit {exit}"),
+            Some(exit) => format!("Refused: exit {} ({})", exit.code(), exit.name()),
             None => format!("Ended: exit {code}"),
         },
         status @ Status::Signaled(_) => format!("Ended: {status}"),

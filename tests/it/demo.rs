@@ -1,53 +1,70 @@
 //! `agentgate demo`: it ends with 0, what it claims is so, and what it tells people to type works.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agentgate::files;
-use agentgate::process::Status;
+use super::support::program::{Outcome, Program};
+use super::support::repo::Repo;
 
-use super::init::Bench;
+/// The demo started in an empty folder, by somebody without any settings of git.
+fn demo() -> (Repo, Outcome) {
+    let here = Repo::empty().beside("here");
+    fs::remove_file(here.home().join(".gitconfig")).expect("it was there");
+    fs::create_dir(&here.root).expect("a new folder");
+    let outcome = with_tmp(&here).run();
+    (here, outcome)
+}
 
-/// The commands in its closing words, without those that would delete.
+/// The demo with a temporary folder that the test knows and that goes with it.
+fn with_tmp(here: &Repo) -> Program {
+    let tmp = tmp(here);
+    fs::create_dir_all(&tmp).expect("a new folder");
+    here.command(["demo"]).env("TMPDIR", tmp)
+}
+
+fn tmp(here: &Repo) -> PathBuf {
+    here.top().join("tmp")
+}
+
+/// The commands in its closing words.
 fn commands(out: &str) -> Vec<&str> {
     let next = out.split_once("--- Next ").expect("closing words").1;
     next.lines().filter_map(|line| line.strip_prefix("    ")).collect()
 }
 
-fn repository(out: &str) -> PathBuf {
+fn repository(out: &str) -> &str {
     let first = commands(out)[0];
-    PathBuf::from(first.strip_prefix("cd ").expect("the first command goes there"))
+    first.strip_prefix("cd ").expect("the first command goes there")
 }
 
 fn ids(out: &str) -> Vec<&str> {
-    let record = |line: &'static str| move |shown: &&str| shown.starts_with(line);
     out.lines()
-        .filter(record("The record: "))
-        .filter_map(|line| line.trim_end_matches('/').rsplit('/').next())
+        .filter_map(|line| line.strip_prefix("The record: .git/agentgate/jobs/"))
+        .map(|id| id.trim_end_matches('/'))
         .collect()
 }
 
 #[test]
 fn both_jobs_go_as_described() {
-    let bench = Bench::new();
-    let (status, out, err) = bench.agentgate(&bench.clone, &["demo"]);
-    assert_eq!(status, Status::Exited(0), "{out}{err}");
-    assert!(!out.contains("NOT"), "{out}");
-    let (repository, ids) = (repository(&out), ids(&out));
-    let [refused, kept] = ids[..] else {
-        panic!("two records: {out}")
-    };
-    assert!(repository.starts_with(fs::canonicalize(bench.temp.path()).expect("a folder").join("tmp")));
+    let (here, outcome) = demo();
+    assert_eq!(outcome.code, 0, "{outcome}");
+    assert!(!outcome.stdout.contains("NOT"), "{outcome}");
+    let clone = here.beside(repository(&outcome.stdout));
+    assert!(clone.root.starts_with(tmp(&here)), "{outcome}");
     assert_eq!(
-        fs::read_dir(&bench.clone).expect("it can be listed").count(),
+        fs::read_dir(&here.root).expect("it can be listed").count(),
         0,
-        "it was started there"
+        "where it was started"
     );
+    let ids = ids(&outcome.stdout);
+    let [refused, kept] = ids[..] else {
+        panic!("not two records: {outcome}")
+    };
 
-    let record = repository.join(".git/agentgate/jobs");
-    let read = |path: PathBuf| fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert!(read(record.join(refused).join("change.patch")).contains("infra/async/retry-worker.ts"));
-    let log = read(record.join(refused).join("gate.log"));
+    let record = clone.root.join(".git/agentgate/jobs").join(refused);
+    let read = |name: &str| fs::read_to_string(record.join(name)).expect("a file of the record");
+    assert!(read("change.patch").contains("infra/async/retry-worker.ts"));
+    let log = read("gate.log");
     assert!(
         log.contains("rule: forbidden-directory [payments.forbidden_dirs[0]] (exit 4)"),
         "{log}"
@@ -57,69 +74,65 @@ fn both_jobs_go_as_described() {
         "{log}"
     );
 
-    let git = |line: &str| bench.sh(&repository, line);
-    assert_eq!(
-        git("git branch --format='%(refname:short)'"),
-        format!("agent/{kept}\nmain\n")
-    );
-    assert_eq!(git("git worktree list").lines().count(), 2);
-    assert_eq!(git("git status --porcelain"), "");
-    let trailers = git(&format!("git show -s --format='%(trailers:only)' agent/{kept}"));
-    assert!(
-        trailers.starts_with(&format!("Agent-Job-Id: {kept}\nAgent-Host: ")),
-        "{trailers}"
-    );
+    let branches = clone.git(["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches, format!("agent/{kept}\nmain"));
+    assert_eq!(clone.git(["worktree", "list"]).lines().count(), 2);
+    assert_eq!(clone.git(["status", "--porcelain"]), "");
+    clone
+        .agentgate(["trailers", &format!("main..agent/{kept}")])
+        .expect(0, &["trailers ok; 1 agent commit"]);
 }
 
 #[test]
 fn what_it_tells_people_to_type_works() {
-    let bench = Bench::new();
-    let (_, out, _) = bench.agentgate(&bench.clone, &["demo"]);
-    let commands = commands(&out);
+    let (here, outcome) = demo();
+    let commands = commands(&outcome.stdout);
     let binary = env!("CARGO_BIN_EXE_agentgate");
     assert_eq!(commands[1], format!("alias agentgate={binary}"));
-    // One shell, line by line, as a person would; an alias needs a shell that expands it.
+    // One shell, line by line, as a person would; a script does not expand the alias.
     let script = format!("set -e\nagentgate() {{ {binary} \"$@\"; }}\n{}\n", commands.join("\n"));
-    let landed = bench.sh(&bench.clone, &script);
-    assert!(landed.contains("landed=refs/heads/main"), "{landed}");
+    let typed = here.program("sh").args(["-c", &script]).run().success();
+    assert!(typed.stdout.contains("landed=refs/heads/main"), "{typed}");
     assert_eq!(
-        fs::read_dir(bench.temp.path().join("tmp"))
-            .expect("it can be listed")
-            .count(),
-        0
+        fs::read_dir(tmp(&here)).expect("it can be listed").count(),
+        0,
+        "{typed}"
     );
 }
 
 #[test]
 fn a_persons_own_settings_do_not_change_the_story() {
-    let mut bench = Bench::new();
-    let home = bench.temp.path().join("home");
-    let config = "[commit]\n\tgpgsign = true\n[core]\n\texcludesFile = ~/ignore\n\thooksPath = /nowhere\n\
-                  [init]\n\tdefaultBranch = trunk\n[user]\n\tuseConfigOnly = true\n";
-    files::replace(&home.join(".gitconfig"), config.as_bytes(), 0o644).expect("a file");
-    files::replace(&home.join("ignore"), b"infra/\n*.ts\n", 0o644).expect("a file");
-    bench
-        .env
-        .retain(|(name, _)| !name.to_string_lossy().starts_with("GIT_"));
-    for (name, value) in [
-        ("AGENT_CMD", "false"),
-        ("AGENT_JOB_ID", "not/an id"),
-        ("AGENT_HOST_LABEL", "not a label"),
-        ("GIT_DIR", "/nowhere"),
-        ("GIT_WORK_TREE", "/nowhere"),
-        ("INVARIANT_BASE", "nowhere"),
-    ] {
-        bench.env.push((name.into(), value.into()));
-    }
-    let (status, out, err) = bench.agentgate(Path::new("/"), &["demo"]);
-    assert_eq!(status, Status::Exited(0), "{out}{err}");
+    let here = Repo::empty();
+    let home = here.beside("home");
+    home.write(
+        ".gitconfig",
+        "[commit]\n\tgpgsign = true\n[core]\n\texcludesFile = ~/ignore\n\thooksPath = /nowhere\n\
+         [init]\n\tdefaultBranch = trunk\n[user]\n\tuseConfigOnly = true\n",
+    );
+    home.write("ignore", "infra/\n*.ts\n");
+    let outcome = with_tmp(&here)
+        .cwd("/")
+        .env("AGENT_CMD", "false")
+        .env("AGENT_JOB_ID", "not/an id")
+        .env("AGENT_HOST_LABEL", "not a label")
+        .env("GIT_DIR", "/nowhere")
+        .env("GIT_WORK_TREE", "/nowhere")
+        .env("INVARIANT_BASE", "nowhere")
+        .run();
+    assert_eq!(outcome.code, 0, "{outcome}");
+}
+
+#[test]
+fn it_works_where_temporary_files_lie_in_a_work_tree() {
+    let here = Repo::new();
+    let outcome = here.command(["demo"]).env("TMPDIR", &here.root).run();
+    assert_eq!(outcome.code, 0, "{outcome}");
 }
 
 #[test]
 fn it_can_be_read_in_eighty_columns() {
-    let bench = Bench::new();
-    let (_, out, _) = bench.agentgate(&bench.clone, &["demo"]);
-    let told = out.split_once("--- Next ").expect("closing words").0;
+    let (_, outcome) = demo();
+    let told = outcome.stdout.split_once("--- Next ").expect("closing words").0;
     for line in told.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -105,7 +105,7 @@ pub(super) fn kept(stage: &Stage, played: &Played) -> Result<Vec<Fact>> {
 
 fn status(played: &Played, expected: Exit) -> Fact {
     Fact {
-        claim: format!("exit status {expected}"),
+        claim: format!("exit status {} ({})", expected.code(), expected.name()),
         holds: played.status == Status::Exited(i32::from(expected.code())),
         found: Some(played.status.to_string()),
     }

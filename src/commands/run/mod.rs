@@ -1,7 +1,7 @@
 //! `agentgate run`: the loop around the state machine.
 //!
 //! next -> do -> append what happened -> fold, until the machine says that the job is over. All
-//! that could be refused is refused in [`prepare`], before anything was made.
+//! that could be refused is refused in `prepare`, before anything was made.
 
 mod keep;
 mod prepare;

@@ -163,7 +163,11 @@ impl File<'_> {
                 Rule::ForbiddenImport,
                 self.path,
                 &rule.key,
-                format!("imports {raw}, which {entry} forbids in {}", area.name),
+                if raw == entry {
+                    format!("imports {raw}, which is forbidden in {}", area.name)
+                } else {
+                    format!("imports {raw}, which {entry} forbids in {}", area.name)
+                },
                 format!(
                     "remove the import, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
                     area.name
