@@ -21,8 +21,11 @@ const BASE: u8 = 1;
 const HEAD: u8 = 2;
 const STALE: u8 = 4;
 
-/// How far clocks of committers may disagree before a walk could end too early, in seconds.
+/// How far clocks of committers may disagree, in seconds, and how many commits are read beyond
+/// that. A walk that ends too early takes commits of the base for the head's own: it blames too
+/// many, and never passes one over.
 const SKEW: i64 = 24 * 3600;
+const BEYOND: usize = 10_000;
 
 /// `merge base..head`.
 #[derive(Clone, Debug)]
@@ -127,13 +130,14 @@ impl<'a> Graph<'a> {
             *flags.entry(tip).or_default() |= flag;
             queue.push((self.node(tip)?.time, tip));
         }
-        let mut horizon = None;
+        let (mut horizon, mut beyond) = (None, 0);
         while let Some(&(time, _)) = queue.peek() {
             if queue.iter().all(|(_, id)| flags[id] & STALE != 0) {
                 // Common history only, from here on. With wrong clocks it may still lead to what
                 // was taken for the head's own, so go on until all is older than that.
                 let horizon = *horizon.get_or_insert_with(|| self.oldest(&flags, &common).saturating_sub(SKEW));
-                if time < horizon {
+                beyond += usize::from(time < horizon);
+                if beyond > BEYOND {
                     break;
                 }
             }

@@ -288,5 +288,5 @@ fn unsupported(what: &str, cwd: &Path) -> Stop {
         Exit::PolicyUnusable,
         format!("agentgate cannot read the repository at {}: {what}", cwd.display()),
     )
-    .hint("SHA-256 object ids, reftable and partial clones are not supported yet")
+    .hint("SHA-256 object ids and reftable are not supported yet")
 }

@@ -278,18 +278,32 @@ fn after_a_criss_cross_each_merge_base_counts() {
     repo.agentgate(["check", "--base", "main"]).expect(3, &["prot/evil"]);
 }
 
+/// Commits a new file with this committer's date.
+fn dated(repo: &Repo, path: &str, date: &str) {
+    repo.write(path, "x\n");
+    repo.git(["add", "-A"]);
+    let commit = repo.program("git").args(["commit", "--quiet", "-m", path]);
+    commit.env("GIT_COMMITTER_DATE", date).run().success();
+}
+
+#[test]
+fn a_wrong_clock_in_mains_history_does_not_turn_its_commits_into_the_branchs() {
+    let repo = Repo::new();
+    dated(&repo, "prot/person", "@1700001000 +0000");
+    let person = repo.id("HEAD");
+    // Only by way of this one can it be seen that main has the person's commit.
+    dated(&repo, "payments/old.ts", "@1000000000 +0000");
+    dated(&repo, "payments/new.ts", "@1700002000 +0000");
+    repo.branch("f");
+    // A merge of main with what main has already, as scripts make it.
+    let head = repo.git(["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-p", &person, "-m", "merge"]);
+    repo.agentgate(["check", "--base", "main", "--head", &head])
+        .expect(0, &["agentgate: 1 commit,", "invariants ok; 0 paths checked"]);
+}
+
 #[test]
 fn wrong_clocks_hide_no_commit_and_blame_nobody() {
     let repo = on_branch();
-    let dated = |repo: &Repo, path: &str, date: &str| {
-        repo.write(path, "x\n");
-        repo.git(["add", "-A"]);
-        repo.program("git")
-            .args(["commit", "--quiet", "-m", path])
-            .env("GIT_COMMITTER_DATE", date)
-            .run()
-            .success();
-    };
     repo.checkout("main");
     // A person's commit on main, whose clock is years behind, below one of today.
     dated(&repo, "prot/person", "@1000000000 +0000");

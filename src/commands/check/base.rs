@@ -174,7 +174,7 @@ fn unresolved(repo: &Repository, value: &str, from: &str) -> Result<Stop> {
     if !value.is_empty() && value.bytes().all(|byte| byte == b'0') {
         return Ok(stop.hint("zeros stand for a branch that is new: agentgate check --base <branch>"));
     }
-    if value.starts_with('-') {
+    if !git2::Reference::is_valid_name(&format!("refs/heads/{value}")) || value.starts_with('-') {
         return Ok(stop.hint("agentgate check --base <branch>"));
     }
     if range::of_ref(repo, &format!("refs/remotes/origin/{value}"))?.is_some() {

@@ -6,116 +6,49 @@ use super::{Layout, text};
 use crate::gate::Policy;
 use crate::paths::PathRule;
 
-/// Folders that hold no source of the project's own; they share the last area.
-const NO_SOURCE: &[&str] = &[
-    "architecture",
-    "asset",
-    "assets",
-    "build",
-    "coverage",
-    "dist",
-    "doc",
-    "docs",
-    "documentation",
-    "image",
-    "images",
-    "img",
-    "licenses",
-    "man",
-    "media",
-    "node_modules",
-    "out",
-    "screenshots",
-    "target",
-    "third-party",
-    "third_party",
-    "thirdparty",
-    "vendor",
-    "vendored",
-    "venv",
-    "wiki",
-    "__pycache__",
-];
+/// Folders that hold no source of the project's own; they share the last area. Lists here are
+/// words in one text.
+const NO_SOURCE: &str = "architecture asset assets build coverage dist doc docs documentation image images img \
+    licenses man media node_modules out screenshots target third-party third_party thirdparty vendor vendored venv \
+    wiki __pycache__";
 
 /// Where tests of the folder `payments` may lie in a folder `payments` of their own.
-const TESTS: &[&str] = &["test", "tests", "spec", "__tests__"];
+const TESTS: &str = "test tests spec __tests__";
 
-/// What people usually keep to themselves, by reason.
-const HUMAN_OWNED: &[(&str, &[&str])] = &[
+/// Files of the root that hold terms, whatever follows: `LICENSE-MIT`, `License.md`, `COPYING`.
+const TERMS: &str = "license licence copying notice codeowners";
+
+/// What people usually keep to themselves, by reason. The first also gets the root's [`TERMS`].
+const HUMAN_OWNED: &[(&str, &str)] = &[
     (
         "terms and owners",
-        &[
-            "LICENSE",
-            "LICENSE.md",
-            "LICENSE.txt",
-            "LICENSE-APACHE",
-            "LICENSE-MIT",
-            "LICENCE",
-            "LICENCE.md",
-            "LICENCE.txt",
-            "COPYING",
-            "NOTICE",
-            "SECURITY.md",
-            "CODEOWNERS",
-            ".github/CODEOWNERS",
-            ".gitlab/CODEOWNERS",
-            "docs/CODEOWNERS",
-        ],
+        "SECURITY.md .github/CODEOWNERS .gitlab/CODEOWNERS docs/CODEOWNERS",
     ),
     (
         "CI: who can edit it can switch checks off",
-        &[
-            ".github/workflows",
-            ".github/actions",
-            ".forgejo/workflows",
-            ".gitea/workflows",
-            ".gitlab-ci.yml",
-            ".gitlab-ci.yaml",
-            ".ci",
-            ".circleci",
-            ".buildkite",
-            ".woodpecker",
-            ".woodpecker.yml",
-            ".woodpecker.yaml",
-            ".drone.yml",
-            ".travis.yml",
-            "Jenkinsfile",
-            "azure-pipelines.yml",
-            "azure-pipelines.yaml",
-            "bitbucket-pipelines.yml",
-            "scripts/invariants.sh",
-        ],
+        ".github/workflows .github/actions .forgejo/workflows .gitea/workflows .gitlab-ci.yml .gitlab-ci.yaml .ci \
+         .circleci .buildkite .woodpecker .woodpecker.yml .woodpecker.yaml .drone.yml .travis.yml Jenkinsfile \
+         azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml scripts/invariants.sh",
     ),
     (
         "what tools run or read by themselves: hooks, settings of agents and editors",
-        &[
-            ".gitmodules",
-            ".husky",
-            ".githooks",
-            ".pre-commit-config.yaml",
-            "lefthook.yml",
-            ".envrc",
-            ".vscode",
-            ".devcontainer",
-            ".mcp.json",
-            ".claude",
-            ".cursor",
-            ".codex",
-            "AGENTS.md",
-            "CLAUDE.md",
-            "GEMINI.md",
-        ],
+        ".gitmodules .husky .githooks .pre-commit-config.yaml lefthook.yml .envrc .vscode .devcontainer .mcp.json \
+         .claude .cursor .codex AGENTS.md CLAUDE.md GEMINI.md",
     ),
 ];
 
-/// Packages that bring in a queue or a broker, by the manifest that would declare them.
-const IMPORTS: &[(&[&str], &[&str])] = &[
-    (&["package.json"], &["bullmq", "amqplib", "ioredis", "redis"]),
+/// Packages that bring in a queue or a broker, by the manifests that would declare them.
+const IMPORTS: &[(&str, &str)] = &[
+    ("package.json", "bullmq amqplib ioredis redis"),
     (
-        &["pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", "Pipfile"],
-        &["celery", "redis", "pika"],
+        "pyproject.toml requirements.txt setup.py setup.cfg Pipfile",
+        "celery redis pika",
     ),
 ];
+
+fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split_ascii_whitespace()
+}
 
 /// A policy as text, and the areas in it with their folders.
 pub(super) struct Draft {
@@ -151,8 +84,15 @@ pub(super) fn draft(layout: &Layout) -> Draft {
     }
     area(&mut out, "rest", roots, &[]);
     out.push_str(TOP_LEVEL);
+    let mut terms = layout
+        .paths
+        .iter()
+        .filter_map(|path| text(path))
+        .filter(|path| is_terms(path));
     for (why, paths) in HUMAN_OWNED {
-        let found: Vec<&&str> = paths.iter().filter(|path| layout.has(path.as_bytes())).collect();
+        let there = words(paths).filter(|path| layout.has(path.as_bytes()));
+        // All of them at once, so that the next group has none.
+        let found: Vec<&str> = terms.by_ref().chain(there).collect();
         if !found.is_empty() {
             out.push_str(&format!("  # {why}\n"));
             out.extend(found.iter().map(|path| format!("  - {}\n", yaml(path))));
@@ -192,12 +132,21 @@ existing: allow
 
 fn is_source(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
-    !name.starts_with(b".") && !NO_SOURCE.iter().any(|known| known.as_bytes() == lower)
+    !name.starts_with(b".") && !words(NO_SOURCE).any(|known| known.as_bytes() == lower)
+}
+
+fn is_terms(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    words(TERMS).filter_map(|name| lower.strip_prefix(name)).any(|rest| {
+        let plain = [".md", ".txt", ".rst"]
+            .iter()
+            .fold(rest, |rest, ending| rest.trim_end_matches(ending));
+        !rest.contains('/') && (plain.is_empty() || plain.starts_with(['-', '_']) && !plain.contains('.'))
+    })
 }
 
 fn tests_of(layout: &Layout, name: &[u8]) -> Vec<String> {
-    TESTS
-        .iter()
+    words(TESTS)
         .filter(|tests| tests.as_bytes() != name)
         .map(|tests| [tests.as_bytes(), b"/", name].concat())
         .filter(|path| layout.has_folder(path))
@@ -208,10 +157,8 @@ fn tests_of(layout: &Layout, name: &[u8]) -> Vec<String> {
 fn imports(layout: &Layout, name: &[u8]) -> Vec<&'static str> {
     let there =
         |manifest: &str| layout.has(manifest.as_bytes()) || layout.has(&[name, b"/", manifest.as_bytes()].concat());
-    let found = IMPORTS
-        .iter()
-        .filter(|(manifests, _)| manifests.iter().any(|manifest| there(manifest)));
-    let mut names: Vec<&str> = found.flat_map(|(_, names)| names.iter().copied()).collect();
+    let found = IMPORTS.iter().filter(|(manifests, _)| words(manifests).any(there));
+    let mut names: Vec<&str> = found.flat_map(|(_, names)| words(names)).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -301,99 +248,5 @@ fn yaml(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn layout(paths: &[&str]) -> Layout {
-        Layout {
-            paths: paths.iter().map(|path| path.as_bytes().to_vec()).collect(),
-        }
-    }
-
-    /// A folder's area must own what lies in it, whatever its name is.
-    #[test]
-    fn an_entry_matches_its_own_folder() {
-        let odd: &[&[u8]] = &[
-            b"payments",
-            b"two words",
-            b" leading",
-            b"trailing ",
-            b"it's \"quoted\"",
-            "gr\u{f6}\u{df}e".as_bytes(),
-            b"caf\xe9",
-            b"back\\slash",
-            b"[id]",
-            b"a{b",
-            b"!not",
-            b"a\nb",
-            b"-dash",
-            b"#hash",
-            b"on",
-            b"123",
-            b"*",
-            "\u{202e}evil".as_bytes(),
-            "e\u{301}".as_bytes(),
-            b"~",
-            b"a: b",
-            b"\xff\xfe",
-        ];
-        for folder in odd {
-            let found = entry(folder);
-            let rule = PathRule::parse(&found, String::new()).unwrap_or_else(|error| panic!("{error}"));
-            assert!(
-                rule.allows(&[*folder, b"/x/y"].concat()),
-                "{found:?} for {}",
-                folder.escape_ascii()
-            );
-            let mut paths = layout(&["README.md"]);
-            paths.paths.insert([*folder, b"/x.ts"].concat());
-            let draft = draft(&paths);
-            if let Err(error) = Policy::validate(draft.text.as_bytes()) {
-                panic!("{}: {error}\n{}", folder.escape_ascii(), draft.text);
-            }
-        }
-    }
-
-    #[test]
-    fn reserved_and_equal_names_give_way() {
-        let paths = layout(&[
-            "version/a",
-            "dependencies/a",
-            "allowed_roots/a",
-            "a b/x",
-            "a_b/x",
-            "a-b/x",
-            "rest/x",
-        ]);
-        let names: Vec<String> = draft(&paths).areas.into_iter().map(|(name, _)| name).collect();
-        let expected = [
-            "a-b",
-            "a-b-folder",
-            "a_b",
-            "allowed_roots-folder",
-            "dependencies-folder",
-            "rest",
-            "version-folder",
-        ];
-        assert_eq!(names[..7], expected);
-        assert_eq!(names[7], "rest-folder");
-    }
-
-    /// What is suggested must be right as soon as the `#` is gone.
-    #[test]
-    fn suggestions_can_be_uncommented() {
-        let text = draft(&layout(&["package.json", "pay/a.ts", "jobs/setup.py"])).text;
-        assert!(
-            text.contains("  # forbidden_imports: [amqplib, bullmq, celery, ioredis, pika, redis]\n"),
-            "{text}"
-        );
-        assert!(
-            text.contains("  # forbidden_imports: [amqplib, bullmq, ioredis, redis]\n"),
-            "{text}"
-        );
-        let bare = text.replace("  # forbidden_imports", "  forbidden_imports");
-        assert!(Policy::validate(bare.as_bytes()).is_ok(), "{bare}");
-        assert!(text.lines().all(|line| line.len() <= 120), "{text}");
-        assert!(text.contains(&format!("\n  - {}\n", crate::gate::POLICY_PATH)));
-    }
-}
+#[path = "draft_tests.rs"]
+mod tests;
