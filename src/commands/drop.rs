@@ -1,6 +1,6 @@
 //! `agentgate drop`: gives a kept job's worktree and branch up. The record stays.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use git2::Oid;
@@ -37,7 +37,13 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     remains.must_be_removable(&checkout, &owner.state, &created, id, edits)?;
     let state = &owner.state;
     let open = !state.landed && !state.dropped && matches!(state.ended, None | Some(Exit::Ok));
-    if !open && remains.is_empty() {
+    // Killed on its way, an earlier drop or landing may have left any of them.
+    let branch = state.commit.as_ref().is_some_and(|commit| {
+        let at = checkout.repo.refname_to_id(&refs::branch(id));
+        at.is_ok_and(|at| at.to_string() == *commit)
+    });
+    let private = Path::new(&created.private).symlink_metadata().is_ok();
+    if !open && remains.is_empty() && !branch && !private {
         return Err(Stop::new(
             Exit::WrongState,
             format!("job {id} has nothing to drop: {}", words(state)),

@@ -5,9 +5,9 @@ use std::fs;
 use agentgate::exit::Exit;
 use serde_json::Value;
 
-use super::support::jobs::{self, AGENT, JOB, agent, with_kept};
 use super::support::program::Outcome;
 use super::support::repo::Repo;
+use super::support::scene::{self, AGENT, JOB, agent, with_kept};
 
 /// One JSON object with the documented keys, and nothing else on standard output.
 #[track_caller]
@@ -26,7 +26,7 @@ fn is_json_error(outcome: &Outcome, code: u8) {
 fn what_cannot_be_understood_is_64_and_makes_nothing() {
     let repo = Repo::new();
     fs::write(repo.top().join("task.md"), "Goal: x\n").expect("it can be written");
-    let before = jobs::tree(&repo.top());
+    let before = scene::tree(&repo.top());
     let lines: &[&[&str]] = &[
         &[],
         &["fly"],
@@ -75,7 +75,7 @@ fn what_cannot_be_understood_is_64_and_makes_nothing() {
     // What stands after -- is the agent's.
     let outcome = repo.agentgate(["run", "../task.md", "--fly", "--", "true", "--json"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (64, ""), "{outcome}");
-    assert_eq!(jobs::tree(&repo.top()), before);
+    assert_eq!(scene::tree(&repo.top()), before);
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn c_acts_as_if_started_there() {
             "echo 2 > payments/2.ts",
         ])
         .success();
-    assert_eq!(jobs::row(&repo, "j2")["goal"], "from there");
+    assert_eq!(scene::row(&repo, "j2")["goal"], "from there");
     // What run says is next can be typed anywhere.
     let outcome = agent(&repo, "j3", &["--allow-dirty"], "echo 3 > payments/3.ts")
         .run()
@@ -293,4 +293,53 @@ fn c_acts_as_if_started_there() {
         outcome.stderr.contains(&format!("next: agentgate -C {root} land j3")),
         "{outcome}"
     );
+}
+
+/// The commands that an outcome says are next, and the hints that are commands.
+fn printed(outcome: &Outcome) -> Vec<String> {
+    let lines = outcome.stderr.lines();
+    lines
+        .filter_map(|line| line.strip_prefix("next: ").or_else(|| line.strip_prefix("hint: ")))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn what_is_printed_to_be_typed_can_be_pasted() {
+    let odd = Repo::new();
+    let repo = odd.beside("my \"repo\" $x \u{e9}'");
+    fs::rename(&odd.root, &repo.root).expect("it can be moved");
+    let elsewhere = repo.beside("home");
+    let paste = |line: &str| {
+        let script = format!(
+            "agentgate() {{ '{}' \"$@\"; }}\n{line}\n",
+            env!("CARGO_BIN_EXE_agentgate")
+        );
+        elsewhere.program("sh").args(["-e", "-u", "-c", &script]).run()
+    };
+    let kept = agent(&repo, "k1", &[], AGENT).run().success();
+    let lines = printed(&kept);
+    assert_eq!(lines.len(), 3, "{kept}");
+    for line in &lines {
+        // Landing and then dropping: the second has nothing to do any more.
+        let code = if line.contains(" drop ") { 23 } else { 0 };
+        paste(line).expect(code, &[]);
+    }
+    let refused = agent(&repo, "r1", &[], "echo x > prot/rules.txt").run();
+    let lines = printed(&refused);
+    assert_eq!(lines.len(), 3, "{refused}");
+    for line in &lines {
+        paste(line).success();
+    }
+    repo.agentgate(["open", "r1"]).expect(14, &["mv "]);
+    repo.agentgate(["drop", "r1"]).success();
+    let opened = repo.agentgate(["open", "r1"]).success();
+    let lines = printed(&opened);
+    let here = format!(
+        "cd {} && {}",
+        shell_words::quote(repo.root.to_str().expect("it is UTF-8")),
+        lines[0]
+    );
+    paste(&here).success();
+    assert_eq!(repo.git(["worktree", "list"]).lines().count(), 1);
 }

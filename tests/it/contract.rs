@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use agentgate::job::log::{NO_SUM, sha256_hex};
 use serde_json::Value;
 
-use super::support::jobs::{self, JOB, agent, at_work, events, record, with_kept, worktree};
 use super::support::repo::Repo;
+use super::support::scene::{self, JOB, agent, at_work, events, record, with_kept, worktree};
 
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).expect("it is there").permissions().mode() & 0o7777
@@ -28,7 +28,7 @@ fn a_kept_job_lies_where_the_contract_says() {
     let listed = repo.git(["worktree", "list", "--porcelain"]);
     assert!(listed.contains(there.root.to_str().expect("it is UTF-8")), "{listed}");
     assert!(!listed.contains("locked"), "{listed}");
-    assert!(!jobs::jobs(&repo).join(".jobs").exists(), "the private folder is gone");
+    assert!(!scene::jobs(&repo).join(".jobs").exists(), "the private folder is gone");
     assert!(
         repo.root.join(".git/agent-jobs.lock").exists(),
         "the lock file is never unlinked"
@@ -81,7 +81,7 @@ fn a_kept_job_lies_where_the_contract_says() {
 #[test]
 fn the_record_is_a_ref_to_a_tree_that_no_log_shows() {
     for (script, code) in [
-        (jobs::AGENT, 0),
+        (scene::AGENT, 0),
         ("echo x > prot/rules.txt", 3),
         ("echo x > payments/x; exit 5", 16),
     ] {
@@ -172,7 +172,7 @@ fn while_it_runs_the_worktree_is_detached_and_locked() {
         "{ours}"
     );
     assert!(ours.contains(&repo.id("main")), "{ours}");
-    let private = jobs::jobs(&repo).join(".jobs/j1");
+    let private = scene::jobs(&repo).join(".jobs/j1");
     assert_eq!(mode(&private), 0o700);
     for folder in ["git", "tmp", "outbox", "home", "task"] {
         assert!(private.join(folder).is_dir(), "{folder}");

@@ -4,10 +4,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::support::jobs::{
+use super::support::repo::Repo;
+use super::support::scene::{
     self, AGENT, JOB, agent, dead, events, kept, last_kind, nothing_left, record, row, tree, with_kept, worktree,
 };
-use super::support::repo::Repo;
 
 /// What a drop leaves: record and its ref.
 #[track_caller]
@@ -275,6 +275,30 @@ fn a_worktree_that_a_person_deleted_is_only_unregistered() {
 }
 
 #[test]
+fn a_drop_that_was_killed_on_its_way_is_finished_by_the_next() {
+    let repo = with_kept();
+    let candidate = repo.id("agent/j1");
+    repo.agentgate(["drop", JOB]).success();
+    repo.git(["branch", "agent/j1", &candidate]);
+    fs::create_dir_all(scene::jobs(&repo).join(".jobs/j1/git")).expect("folders can be made");
+    repo.agentgate(["drop", JOB]).success();
+    nothing_left(&repo);
+    repo.agentgate(["drop", JOB]).expect(23, &["it was dropped"]);
+}
+
+#[test]
+fn two_drops_at_once_do_not_meet() {
+    let repo = with_kept();
+    let running = [repo.command(["drop", JOB]).spawn(), repo.command(["drop", JOB]).spawn()];
+    let mut codes = running.map(|one| one.wait().code);
+    codes.sort_unstable();
+    assert!(codes == [0, 13] || codes == [0, 23], "{codes:?}");
+    nothing_left(&repo);
+    let kinds = events(&repo, JOB);
+    assert_eq!(kinds.iter().filter(|event| event["event"] == "job.dropped").count(), 1);
+}
+
+#[test]
 fn siblings_that_are_only_absent_stay_registered() {
     let repo = with_kept();
     repo.git(["worktree", "add", "--quiet", "--detach", "../away"]);
@@ -352,7 +376,7 @@ fn a_job_that_died_before_its_worktree_was_recorded_is_cleaned_up() {
     let smudge = format!("echo $PPID > {}; sleep 20; cat", sign.display());
     repo.git(["config", "--global", "filter.slow.smudge", &smudge]);
     let mut running = agent(&repo, JOB, &[], AGENT).spawn();
-    jobs::until("the worktree is being made", || {
+    scene::until("the worktree is being made", || {
         fs::read_to_string(&sign).is_ok_and(|pid| pid.ends_with('\n'))
     });
     running.signal(9);
@@ -366,8 +390,8 @@ fn a_job_that_died_before_its_worktree_was_recorded_is_cleaned_up() {
     let git = rustix::process::Pid::from_raw(pid).expect("a pid");
     let group = rustix::process::getpgid(Some(git)).expect("git has a group");
     rustix::process::kill_process_group(group, rustix::process::Signal::KILL).expect("it can be ended");
-    jobs::until("git is gone", || !jobs::alive(&pid.to_string()));
-    jobs::lock_is_free(&repo);
+    scene::until("git is gone", || !scene::alive(&pid.to_string()));
+    scene::lock_is_free(&repo);
     assert_eq!(row(&repo, JOB)["state"], "dead");
     repo.agentgate(["drop", JOB]).success();
     nothing_left(&repo);

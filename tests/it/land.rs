@@ -4,18 +4,18 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
-use super::support::jobs::{self, AGENT, JOB, agent, kept, last_kind, nothing_left, with_kept, worktree};
 use super::support::repo::Repo;
+use super::support::scene::{self, AGENT, JOB, agent, kept, last_kind, nothing_left, with_kept, worktree};
 
 /// The landing is refused with this code: the branch has not moved, the files of the checkout are
 /// as before, and the job is kept as it was.
 #[track_caller]
 fn refused(repo: &Repo, code: i32, texts: &[&str]) {
-    let (at, files) = (repo.id("main"), jobs::tree(&repo.root));
+    let (at, files) = (repo.id("main"), scene::tree(&repo.root));
     let branch = repo.git(["branch", "--list", "agent/*"]);
     repo.agentgate(["land", JOB]).expect(code, texts);
     assert_eq!(repo.id("main"), at);
-    assert_eq!(jobs::tree(&repo.root), files);
+    assert_eq!(scene::tree(&repo.root), files);
     assert_eq!(repo.git(["branch", "--list", "agent/*"]), branch);
     assert_ne!(last_kind(repo, JOB), "job.landed");
 }
@@ -31,7 +31,7 @@ fn landed(repo: &Repo, candidate: &str) {
     assert!(repo.root.join("payments/new.ts").exists());
     assert_eq!(repo.git(["status", "--porcelain"]), "");
     nothing_left(repo);
-    jobs::lock_is_free(repo);
+    scene::lock_is_free(repo);
 }
 
 #[test]
@@ -47,15 +47,15 @@ fn it_moves_the_branch_and_the_main_checkout() {
         )
     );
     landed(&repo, &candidate);
-    let events = jobs::events(&repo, JOB);
+    let events = scene::events(&repo, JOB);
     let last = events.last().expect("a log has events");
     assert_eq!(last["event"], "job.landed");
     assert_eq!(last["commit"], *candidate);
     assert_eq!(last["target"], "refs/heads/main");
     assert_eq!(last["old"], *base);
-    assert!(jobs::record(&repo, JOB).join("change.patch").exists());
+    assert!(scene::record(&repo, JOB).join("change.patch").exists());
     repo.git(["rev-parse", "--verify", "refs/agentgate/jobs/j1"]);
-    assert_eq!(jobs::row(&repo, JOB)["state"], "landed");
+    assert_eq!(scene::row(&repo, JOB)["state"], "landed");
 }
 
 #[test]
@@ -80,12 +80,12 @@ fn it_works_from_a_linked_worktree_a_subfolder_and_the_jobs_own_worktree() {
 fn onto_another_branch_leaves_the_checkout_alone() {
     let repo = with_kept();
     repo.git(["branch", "release"]);
-    let (base, candidate, files) = (repo.id("main"), repo.id("agent/j1"), jobs::tree(&repo.root));
+    let (base, candidate, files) = (repo.id("main"), repo.id("agent/j1"), scene::tree(&repo.root));
     let outcome = repo.agentgate(["land", JOB, "--onto", "release"]).success();
     assert!(!outcome.stdout.contains("checkout="), "{outcome}");
     assert_eq!(repo.id("release"), candidate);
     assert_eq!(repo.id("main"), base);
-    assert_eq!(jobs::tree(&repo.root), files);
+    assert_eq!(scene::tree(&repo.root), files);
     nothing_left(&repo);
 }
 
@@ -130,7 +130,7 @@ fn a_branch_that_does_not_exist_or_is_symbolic_is_not_made() {
     repo.agentgate(["land", JOB, "--onto", "alias"])
         .expect(23, &["symbolic"]);
     assert_eq!(repo.git(["branch", "--list", "nowhere"]), "");
-    assert_eq!(jobs::row(&repo, JOB)["state"], "kept");
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn a_job_from_a_detached_head_needs_a_branch_to_land_on() {
     assert!(!repo.root.join("payments/new.ts").exists(), "HEAD is not on main");
     // Asked for beforehand, it is refused before an agent works for nothing.
     agent(&repo, "j2", &["--land"], AGENT).run().expect(64, &["detached"]);
-    assert!(!jobs::record(&repo, "j2").exists());
+    assert!(!scene::record(&repo, "j2").exists());
 }
 
 #[test]
@@ -493,7 +493,7 @@ fn run_with_land_says_what_stopped_the_landing_and_keeps_the_job() {
     let script = format!("{AGENT}; while [ ! -e go ]; do sleep 0.02; done; rm go");
     let running = agent(&repo, JOB, &["--land"], &script).spawn();
     let there = worktree(&repo, JOB);
-    jobs::until("the agent is at work", || there.join("payments/new.ts").exists());
+    scene::until("the agent is at work", || there.join("payments/new.ts").exists());
     let moved = repo.change("payments/other.ts", "export {};\n");
     fs::write(there.join("go"), "").expect("it can be written");
     let outcome = running.wait();
@@ -502,7 +502,7 @@ fn run_with_land_says_what_stopped_the_landing_and_keeps_the_job() {
         &["main moved", "job_id=j1", "exit=19", &there.display().to_string()],
     );
     assert_eq!(repo.id("main"), moved);
-    assert_eq!(jobs::row(&repo, JOB)["state"], "kept");
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
 }
 
 #[test]

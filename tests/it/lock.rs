@@ -4,9 +4,9 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::support::jobs::{self, AGENT, JOB, agent, at_work, kept, lock_is_free, nothing_left, until, worktree};
 use super::support::program::Running;
 use super::support::repo::Repo;
+use super::support::scene::{self, AGENT, JOB, agent, at_work, kept, lock_is_free, nothing_left, until, worktree};
 
 /// The lock, held by flock(1) as a script does it, until this is dropped.
 fn held(repo: &Repo) -> Running {
@@ -26,8 +26,8 @@ fn held(repo: &Repo) -> Running {
 #[track_caller]
 fn nothing_made(repo: &Repo, id: &str) {
     assert!(!worktree(repo, id).exists());
-    assert!(!jobs::record(repo, id).exists());
-    assert!(!jobs::jobs(repo).join(".jobs").join(id).exists());
+    assert!(!scene::record(repo, id).exists());
+    assert!(!scene::jobs(repo).join(".jobs").join(id).exists());
     assert_eq!(repo.git(["branch", "--list", &format!("agent/{id}")]), "");
 }
 
@@ -117,10 +117,10 @@ fn a_signal_ends_the_wait() {
 #[test]
 fn a_killed_job_frees_it_at_once() {
     let repo = Repo::new();
-    jobs::dead(&repo, "true");
+    scene::dead(&repo, "true");
     lock_is_free(&repo);
     agent(&repo, "j2", &[], AGENT).run().success();
-    assert_eq!(jobs::row(&repo, JOB)["state"], "dead");
+    assert_eq!(scene::row(&repo, JOB)["state"], "dead");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn of_eight_at_once_some_run_and_the_rest_leave_nothing() {
     for id in &ran {
         assert!(worktree(&repo, id).join("payments/x.ts").exists());
     }
-    assert!(!jobs::jobs(&repo).join(".jobs").exists());
+    assert!(!scene::jobs(&repo).join(".jobs").exists());
     lock_is_free(&repo);
 }
 
@@ -179,19 +179,19 @@ fn of_eight_at_once_some_run_and_the_rest_leave_nothing() {
 fn a_job_id_is_used_once_whatever_its_case_and_its_end() {
     let repo = Repo::new();
     kept(&repo, AGENT);
-    let before = jobs::tree(&jobs::record(&repo, JOB));
+    let before = scene::tree(&scene::record(&repo, JOB));
     for id in ["j1", "J1"] {
         agent(&repo, id, &[], AGENT)
             .run()
             .expect(14, &["job j1 exists already"]);
     }
     repo.agentgate(["drop", JOB]).success();
-    let dropped = jobs::tree(&jobs::record(&repo, JOB));
+    let dropped = scene::tree(&scene::record(&repo, JOB));
     assert_ne!(before, dropped);
     agent(&repo, JOB, &[], AGENT)
         .run()
         .expect(14, &["job j1 exists already"]);
-    assert_eq!(jobs::tree(&jobs::record(&repo, JOB)), dropped);
+    assert_eq!(scene::tree(&scene::record(&repo, JOB)), dropped);
     nothing_left(&repo);
     agent(&repo, "r1", &[], "echo x > prot/rules.txt").run().expect(3, &[]);
     agent(&repo, "R1", &[], AGENT)
@@ -221,12 +221,12 @@ fn what_stands_at_the_worktrees_path_is_not_touched() {
         eprintln!("{name}");
         let repo = Repo::new();
         put(&repo.beside("repo-jobs/j1"));
-        let before = jobs::tree(&jobs::jobs(&repo));
+        let before = scene::tree(&scene::jobs(&repo));
         agent(&repo, JOB, &[], AGENT)
             .run()
             .expect(14, &["exists already", "mv "]);
-        assert_eq!(jobs::tree(&jobs::jobs(&repo)), before);
-        assert!(!jobs::record(&repo, JOB).exists());
+        assert_eq!(scene::tree(&scene::jobs(&repo)), before);
+        assert!(!scene::record(&repo, JOB).exists());
         assert_eq!(repo.git(["worktree", "list"]).lines().count(), 1);
         lock_is_free(&repo);
     }

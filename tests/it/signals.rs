@@ -3,10 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::support::jobs::{
+use super::support::repo::Repo;
+use super::support::scene::{
     self, JOB, agent, alive, at_work, events, last_kind, lock_is_free, nothing_left, record, until, worktree,
 };
-use super::support::repo::Repo;
 
 /// Leaves a partial edit, a background process and a daemon, and says their pids.
 const BUSY: &str = "echo partial > payments/partial.ts
@@ -33,7 +33,7 @@ fn settled(repo: &Repo, signal: i32, code: i32) {
     assert!(tree.contains("candidate/payments/partial.ts"), "{tree}");
     nothing_left(repo);
     lock_is_free(repo);
-    assert_eq!(jobs::row(repo, JOB)["state"], "interrupted");
+    assert_eq!(scene::row(repo, JOB)["state"], "interrupted");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_signal_while_the_worktree_is_made_ends_the_job() {
     outcome.expect(143, &[]);
     assert!(!started.exists(), "no agent was started");
     assert_eq!(last_kind(&repo, JOB), "job.interrupted");
-    assert_eq!(jobs::row(&repo, JOB)["state"], "interrupted");
+    assert_eq!(scene::row(&repo, JOB)["state"], "interrupted");
     nothing_left(&repo);
     lock_is_free(&repo);
 }
@@ -152,7 +152,7 @@ fn a_signal_while_the_candidate_is_staged_ends_the_job_and_deletes_no_evidence()
     let left = worktree(&repo, JOB).join("payments/a.slow");
     assert_eq!(fs::read(&left).expect("nothing was deleted"), b"agents\n");
     assert_eq!(last_kind(&repo, JOB), "job.interrupted");
-    assert_eq!(jobs::row(&repo, JOB)["state"], "interrupted");
+    assert_eq!(scene::row(&repo, JOB)["state"], "interrupted");
     repo.agentgate(["drop", JOB]).expect(12, &["payments/a.slow"]);
     repo.agentgate(["drop", "--force", JOB]).success();
     nothing_left(&repo);
@@ -229,7 +229,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     repo.program("sh").args(["-c", &closed]).run().success();
     let closed = format!("{binary} land {JOB} >&- 2>&- <&-");
     repo.program("sh").args(["-c", &closed]).run().success();
-    assert_eq!(jobs::row(&repo, JOB)["state"], "landed");
+    assert_eq!(scene::row(&repo, JOB)["state"], "landed");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::fs;
 use agentgate::job::log::{decode, sha256_hex};
 use serde_json::Value;
 
-use super::support::jobs::{self, AGENT, JOB, agent, at_work, dead, events, kept, record, row, with_kept, worktree};
 use super::support::repo::Repo;
+use super::support::scene::{self, AGENT, JOB, agent, at_work, dead, events, kept, record, row, with_kept, worktree};
 
 fn log_file(repo: &Repo, id: &str) -> std::path::PathBuf {
     record(repo, id).join("events.jsonl")
@@ -231,7 +231,7 @@ fn what_another_version_wrote_is_shown_and_not_touched() {
     for (version, kind) in [(1, "job.sung"), (2, "job.dropped")] {
         let repo = with_kept();
         append_line(&repo, version, kind);
-        let before = jobs::tree(&repo.top());
+        let before = scene::tree(&repo.top());
         repo.agentgate(["log", JOB])
             .expect(0, &[kind, "not known to this version", "what: new"]);
         assert_eq!(row(&repo, JOB)["state"], "kept");
@@ -243,7 +243,7 @@ fn what_another_version_wrote_is_shown_and_not_touched() {
         ] {
             repo.agentgate(args).expect(23, &["another version", kind]);
         }
-        assert_eq!(jobs::tree(&repo.top()), before);
+        assert_eq!(scene::tree(&repo.top()), before);
         // An unknown field of a known kind is no obstacle.
     }
     let repo = with_kept();
@@ -272,7 +272,7 @@ fn a_changed_byte_anywhere_is_damage() {
         repo.agentgate(["log", JOB]).expect(23, &["damaged at line"]);
     }
     // The last of them: nobody repairs it, and it hides no other job.
-    let before = jobs::tree(&repo.top());
+    let before = scene::tree(&repo.top());
     for args in [
         &["drop", JOB][..],
         &["drop", "--force", JOB],
@@ -281,7 +281,7 @@ fn a_changed_byte_anywhere_is_damage() {
     ] {
         repo.agentgate(args).expect(23, &["damaged at line"]);
     }
-    assert_eq!(jobs::tree(&repo.top()), before);
+    assert_eq!(scene::tree(&repo.top()), before);
     assert_eq!(row(&repo, JOB)["state"], "unreadable");
     assert_eq!(row(&repo, "other")["state"], "failed");
     // A line that is missing, or there twice.
