@@ -14,6 +14,7 @@ use git2::Oid;
 use super::remains::{self, Edits, checked_out_at};
 use super::{Surroundings, drop};
 use crate::exit::{Exit, Stop};
+use crate::files;
 use crate::gate::tree::{Change, diff};
 use crate::git::program::{Git, first_lines};
 use crate::git::refs;
@@ -67,7 +68,7 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
     }
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, Edits::Refuse)?;
-    let place = checked_out_at(&checkout, &target)?.filter(|_| moves);
+    let place = checked_out_at(&checkout, &target)?.filter(|place| moves && place.is_dir());
     if moves {
         advance(&checkout, place.as_deref(), &target, old, commit, id)?;
     }
@@ -93,6 +94,7 @@ fn advance(checkout: &Checkout, place: Option<&Path>, target: &str, old: Oid, co
     let before = GitTree::of_commit(repo, old).map_err(crate::gate::GateError::from)?;
     let after = GitTree::of_commit(repo, commit).map_err(crate::gate::GateError::from)?;
     let changes = diff(&before, &after).map_err(crate::gate::GateError::from)?;
+    must_not_be_rebased(checkout, target)?;
     if let Some(place) = place {
         must_not_be_busy(place)?;
         must_not_be_in_the_way(&checkout.git, place, &changes)?;
@@ -189,6 +191,34 @@ fn must_not_be_busy(place: &Path) -> Result<()> {
         .hint("finish or abort it first: git status says how")
         .into()),
     }
+}
+
+/// Exit 12 while a checkout rebases or bisects the branch: HEAD is detached then, and the branch is
+/// set when that ends.
+fn must_not_be_rebased(checkout: &Checkout, target: &str) -> Result<()> {
+    let linked = std::fs::read_dir(checkout.common.join("worktrees"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|entry| entry.path());
+    for git_dir in linked.chain([checkout.common.clone()]) {
+        for (note, what) in [
+            ("rebase-merge/head-name", "rebased"),
+            ("rebase-apply/head-name", "rebased"),
+            ("BISECT_START", "bisected"),
+        ] {
+            let Ok(name) = files::read_small(&git_dir.join(note), 4096) else {
+                continue;
+            };
+            let name = name.trim_ascii_end();
+            if name == target.as_bytes() || name == short(target).as_bytes() {
+                return Err(Stop::new(Exit::DirtyTree, format!("{} is being {what}", short(target)))
+                    .hint(format!("finish or abort that first ({})", git_dir.join(note).display()))
+                    .into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Exit 12 where a touched path is dirty in the target's checkout, or where something untracked

@@ -71,7 +71,8 @@ pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Re
     }
 }
 
-/// Where a branch is checked out, if that place is there: git allows one.
+/// Where a branch is checked out: git allows one place. It may be absent, on a disk that is not
+/// mounted.
 pub fn checked_out_at(checkout: &Checkout, branch: &str) -> Result<Option<PathBuf>> {
     let listed = checkout
         .git
@@ -85,7 +86,7 @@ pub fn checked_out_at(checkout: &Checkout, branch: &str) -> Result<Option<PathBu
         } else if line == b"bare" {
             bare = true;
         } else if line.strip_prefix(b"branch ") == Some(branch.as_bytes()) && !bare {
-            return Ok(path.filter(|path| path.is_dir()));
+            return Ok(path);
         }
     }
     Ok(None)

@@ -299,6 +299,21 @@ fn two_drops_at_once_do_not_meet() {
 }
 
 #[test]
+fn a_worktree_that_a_person_moved_is_theirs() {
+    for args in [&["drop", JOB][..], &["drop", "--force", JOB], &["land", JOB]] {
+        let repo = with_kept();
+        let candidate = repo.id("agent/j1");
+        repo.git(["worktree", "move", "../repo-jobs/j1", "../moved"]);
+        repo.beside("moved").write("mine", "mine\n");
+        let before = tree(&repo.top().join("moved"));
+        repo.agentgate(args).expect(0, &["agent/j1 is checked out in", "moved"]);
+        assert_eq!(tree(&repo.top().join("moved")), before);
+        assert_eq!(repo.id("agent/j1"), candidate);
+        assert_eq!(repo.beside("moved").git(["status", "--porcelain"]), "?? mine");
+    }
+}
+
+#[test]
 fn siblings_that_are_only_absent_stay_registered() {
     let repo = with_kept();
     repo.git(["worktree", "add", "--quiet", "--detach", "../away"]);

@@ -295,6 +295,28 @@ fn a_merge_under_way_in_the_targets_checkout_stops_it() {
 }
 
 #[test]
+fn a_branch_that_is_being_rebased_is_not_moved() {
+    let repo = Repo::new();
+    repo.branch("upstream");
+    repo.change("payments/pay.ts", "theirs\n");
+    repo.checkout("main");
+    repo.change("payments/pay.ts", "ours\n");
+    kept(&repo, AGENT);
+    assert_ne!(
+        repo.program("git").args(["rebase", "--quiet", "upstream"]).run().code,
+        0
+    );
+    refused(&repo, 12, &["main is being rebased"]);
+    repo.git(["rebase", "--abort"]);
+    repo.git(["bisect", "start", "HEAD", "HEAD~1"]);
+    repo.git(["checkout", "--quiet", "--detach"]);
+    refused(&repo, 12, &["main is being bisected"]);
+    repo.git(["bisect", "reset"]);
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+#[test]
 fn an_index_that_git_holds_stops_it() {
     let repo = with_kept();
     repo.write(".git/index.lock", "");
