@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Surroundings, drop, job_folder};
 use crate::exit::{Exit, Stop};
+use crate::git::worktree::Worktree;
 use crate::job::log::Line;
 use crate::job::machine::{self, State, Step};
 use crate::lock::{CloneLock, Holder};
@@ -111,6 +112,15 @@ fn row(folder: &Folder) -> Row {
         Some(Exit::Ok) => String::new(),
         Some(_) => state.reason.clone(),
     };
+    if let Some((path, admin)) = &state.worktree {
+        let (path, admin) = (PathBuf::from(path), PathBuf::from(admin));
+        let worktree = Worktree { path, admin };
+        if worktree.is_ours(&folder.id)
+            && let Some(reason) = worktree.locked_by_person(&folder.id)
+        {
+            row.detail = format!("locked by a person: {reason}");
+        }
+    }
     if let Some(created) = state.created {
         row.base = created.base;
         row.goal = created.goal;

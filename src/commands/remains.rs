@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::exit::{Exit, Stop};
+use crate::files;
 use crate::git::evidence;
 use crate::git::refs;
 use crate::git::repo::Checkout;
@@ -173,7 +174,7 @@ impl Remains {
             .hint(force)
             .into());
         }
-        let mut lines = dirt(checkout, &self.path, &holds, created)?;
+        let mut lines = dirt(checkout, worktree, &holds, created)?;
         if holds.died {
             lines.extend(own_commits(checkout, created)?);
         }
@@ -285,8 +286,10 @@ fn own_commits(checkout: &Checkout, created: &Created) -> Result<Vec<String>> {
 }
 
 /// Porcelain lines of what is neither in the record nor in the history. The base's attributes
-/// decide, as they did when the candidate was made, and no git is started inside a submodule.
-fn dirt(checkout: &Checkout, path: &Path, holds: &Holds, created: &Created) -> Result<Vec<String>> {
+/// decide, as they did when the candidate was made, and no git is started inside a submodule that
+/// an agent may have filled.
+fn dirt(checkout: &Checkout, worktree: &Worktree, holds: &Holds, created: &Created) -> Result<Vec<String>> {
+    let path = &worktree.path;
     let git = || checkout.git.at(path).env("GIT_ATTR_SOURCE", &created.base);
     let mut call = git().args([
         "status",
@@ -323,12 +326,34 @@ fn dirt(checkout: &Checkout, path: &Path, holds: &Holds, created: &Created) -> R
         let Some(name) = entry.splitn(2, |&b| b == b'\t').nth(1) else {
             continue;
         };
-        let filled = std::fs::read_dir(path.join(OsStr::from_bytes(name))).is_ok_and(|mut all| all.next().is_some());
-        if filled {
-            lines.insert(format!(" M {} (submodule: not looked into)", name.escape_ascii()));
+        let folder = path.join(OsStr::from_bytes(name));
+        if std::fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none()) {
+            continue;
         }
+        if holds.died || !is_persons(&folder, &worktree.admin) {
+            lines.insert(format!(" M {} (submodule: not looked into)", name.escape_ascii()));
+            continue;
+        }
+        let spec = [b":(top,literal)", name].concat();
+        let status = git()
+            .args(["status", "--porcelain=v1", "-z", "--ignore-submodules=none", "--"])
+            .arg(OsStr::from_bytes(&spec))
+            .bytes()?;
+        lines.extend(records(&status).map(|line| format!("{} (submodule)", line.escape_ascii())));
     }
     Ok(lines.into_iter().collect())
+}
+
+/// Whether a submodule's git dir is the one that git makes in the clone for this worktree: no agent
+/// was given that place.
+fn is_persons(folder: &Path, admin: &Path) -> bool {
+    let Ok(text) = files::read_small(&folder.join(".git"), 8192) else {
+        return false;
+    };
+    let target = text.strip_prefix(b"gitdir: ").map(<[u8]>::trim_ascii_end);
+    let real = target.and_then(|target| std::fs::canonicalize(folder.join(OsStr::from_bytes(target))).ok());
+    let modules = std::fs::canonicalize(admin.join("modules"));
+    matches!((real, modules), (Some(real), Ok(modules)) if real.starts_with(&modules))
 }
 
 fn records(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -24,10 +24,10 @@ use super::settings::ContentSettings;
 use super::shadow::copy_index;
 use super::tree::GitTree;
 
-/// How long staging may take: filters run in it.
-const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// How long staging may go on after a signal: a filter may wait for a network.
 const STAGING_PATIENCE: Duration = Duration::from_secs(7);
+/// How long staging may take: filters run in it.
+const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// More nested repositories than this are not set aside one by one.
 const MAX_NESTED: usize = 200;
 /// An index larger than this (bytes) is not asked for names.

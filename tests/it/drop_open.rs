@@ -104,7 +104,8 @@ fn a_branch_that_is_checked_out_elsewhere_is_left() {
 #[test]
 fn a_persons_lock_is_respected_even_with_force() {
     let repo = with_kept();
-    repo.git(["worktree", "lock", "../repo-jobs/j1"]);
+    repo.git(["worktree", "lock", "--reason", "keep", "../repo-jobs/j1"]);
+    assert_eq!(row(&repo, JOB)["detail"], "locked by a person: keep");
     for args in [&["drop", JOB][..], &["drop", "--force", JOB]] {
         repo.agentgate(args)
             .expect(23, &["locked by a person", "git worktree unlock"]);
@@ -531,6 +532,20 @@ fn open_brings_back_what_was_dropped_landed_or_deleted_by_hand() {
     assert!(worktree(&repo, JOB).join("payments/new.ts").exists());
     repo.agentgate(["drop", JOB]).success();
     nothing_left(&repo);
+}
+
+#[test]
+fn the_candidate_outlives_worktree_branch_and_gc() {
+    let repo = with_kept();
+    let tree_id = repo.git(["rev-parse", "agent/j1^{tree}"]);
+    repo.agentgate(["drop", JOB]).success();
+    repo.git(["reflog", "expire", "--expire=now", "--all"]);
+    repo.git(["gc", "--quiet", "--prune=now"]);
+    repo.agentgate(["open", JOB]).success();
+    assert_eq!(repo.beside("repo-jobs/j1").git(["write-tree"]), tree_id);
+    let patch = record(&repo, JOB).join("change.patch");
+    repo.git(["apply", "--index", patch.to_str().expect("it is UTF-8")]);
+    assert_eq!(repo.git(["write-tree"]), tree_id);
 }
 
 #[test]

@@ -470,7 +470,7 @@ fn a_job_from_a_detached_head_needs_a_branch_to_land_on() {
 }
 
 #[test]
-fn a_submodule_that_the_agent_filled_is_not_looked_into() {
+fn a_submodule_is_looked_into_only_where_git_itself_filled_it() {
     let repo = Repo::new();
     let module = repo.beside("module");
     fs::create_dir(&module.root).expect("a folder can be made");
@@ -478,25 +478,24 @@ fn a_submodule_that_the_agent_filled_is_not_looked_into() {
     module.change("inside", "inside\n");
     repo.git(["submodule", "--quiet", "add", "../module", "module"]);
     repo.commit("submodule");
+    kept(&repo, AGENT);
+    let there = repo.beside("repo-jobs/j1");
     let canary = repo.top().join("canary");
-    let script = format!(
-        "{AGENT}; git -c protocol.file.allow=always submodule --quiet update --init
-         git -C module config core.fsmonitor 'echo owned >> {}; false'",
-        canary.display()
-    );
-    let outcome = agent(&repo, JOB, &[], &script).run();
-    let _ = fs::remove_file(&canary);
-    if outcome.code == 0 {
-        repo.agentgate(["land", JOB])
-            .expect(12, &["module (submodule: not looked into)"]);
-        repo.beside("repo-jobs/j1")
-            .git(["submodule", "--quiet", "deinit", "--force", "--all"]);
-        let _ = fs::remove_file(&canary);
-        repo.agentgate(["land", JOB]).success();
-    } else {
-        outcome.expect(9, &["module"]);
-    }
+    there.git(["clone", "--quiet", "../../module", "module"]);
+    let trap = format!("echo owned >> {}; false", canary.display());
+    there
+        .beside("repo-jobs/j1/module")
+        .git(["config", "core.fsmonitor", &trap]);
+    refused(&repo, 12, &["module (submodule: not looked into)"]);
     assert_eq!(fs::read_to_string(&canary).ok(), None);
+
+    fs::remove_dir_all(there.root.join("module")).expect("it is there");
+    there.git(["submodule", "--quiet", "update", "--init"]);
+    there.write("module/inside", "mine\n");
+    refused(&repo, 12, &["module (submodule)"]);
+    there.write("module/inside", "inside\n");
+    repo.agentgate(["land", JOB]).success();
+    assert!(!there.root.exists());
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn a_lock_that_cannot_be_taken_is_no_lock() {
     let repo = Repo::new();
     fs::create_dir(repo.root.join(".git/agent-jobs.lock")).expect("a folder can be made");
     let outcome = agent(&repo, JOB, &[], AGENT).run();
-    outcome.expect(1, &["agent-jobs.lock"]);
+    outcome.expect(1, &["locking is not available at", "agent-jobs.lock"]);
     nothing_made(&repo, JOB);
     fs::remove_dir(repo.root.join(".git/agent-jobs.lock")).expect("it is there");
 
@@ -281,6 +281,15 @@ fn a_lock_that_cannot_be_taken_is_no_lock() {
     agent(&repo, JOB, &[], AGENT).run().expect(1, &["agent-jobs.lock"]);
     nothing_made(&repo, JOB);
     assert!(!repo.top().join("elsewhere").exists());
+}
+
+#[test]
+fn an_index_that_a_dead_git_left_locked_stops_no_job() {
+    let repo = Repo::new();
+    repo.write(".git/index.lock", "");
+    repo.agentgate(["preflight"]).success();
+    kept(&repo, AGENT);
+    assert!(repo.root.join(".git/index.lock").exists(), "it is not ours to delete");
 }
 
 #[test]
