@@ -75,18 +75,19 @@ fn an_agent_that_ignores_signals_is_killed() {
 fn a_second_signal_cuts_the_grace_short_and_loses_nothing() {
     let repo = Repo::new();
     let mut running = at_work(&repo, JOB, &format!("trap '' TERM INT HUP\n{BUSY}"));
+    let pids = pids(&repo);
     let started = Instant::now();
     running.signal(2);
     std::thread::sleep(Duration::from_millis(100));
     running.signal(15);
-    let outcome = running.wait();
+    until("the agent is gone", || !pids.iter().any(|pid| alive(pid)));
     // The grace alone is two seconds.
     assert!(
         started.elapsed() < Duration::from_millis(1900),
-        "{:?} {outcome}",
+        "{:?}",
         started.elapsed()
     );
-    outcome.expect(130, &[]);
+    running.wait().expect(130, &[]);
     settled(&repo, 2, 130);
 }
 
@@ -156,6 +157,21 @@ fn a_signal_while_the_candidate_is_staged_ends_the_job_and_deletes_no_evidence()
     repo.agentgate(["drop", JOB]).expect(12, &["payments/a.slow"]);
     repo.agentgate(["drop", "--force", JOB]).success();
     nothing_left(&repo);
+}
+
+#[test]
+fn evidence_that_takes_too_long_is_left_where_it_is() {
+    let repo = slow("never", "agents");
+    let mut running = at_work(&repo, JOB, "trap '' TERM; echo agents > payments/a.slow");
+    let at = Instant::now();
+    running.signal(15);
+    let outcome = running.wait();
+    assert!(at.elapsed() < Duration::from_secs(11), "{:?} {outcome}", at.elapsed());
+    outcome.expect(143, &["nothing was deleted"]);
+    assert_eq!(last_kind(&repo, JOB), "job.interrupted");
+    let left = worktree(&repo, JOB).join("payments/a.slow");
+    assert_eq!(fs::read(&left).expect("nothing was deleted"), b"agents\n");
+    lock_is_free(&repo);
 }
 
 #[test]
