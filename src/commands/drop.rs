@@ -101,6 +101,12 @@ pub fn words(state: &State) -> String {
     }
 }
 
+/// A job's branch with a person's commits on top is theirs, unless another branch has them too.
+fn delete_if_merged(checkout: &Checkout, name: &str) -> Result<bool> {
+    let tip = checkout.repo.refname_to_id(name)?;
+    Ok(refs::held_elsewhere(&checkout.repo, tip, name)? && refs::delete_if_at(&checkout.repo, name, tip)?)
+}
+
 /// Removes worktree, branch and private folder of a job, as far as they are its own.
 pub fn remove(
     checkout: &Checkout,
@@ -123,7 +129,9 @@ pub fn remove(
                 "agent/{id} is checked out in {}; it is left alone",
                 place.display()
             ));
-        } else if !refs::delete_if_at(&checkout.repo, &name, Oid::from_str(commit)?)? {
+        } else if !refs::delete_if_at(&checkout.repo, &name, Oid::from_str(commit)?)?
+            && !delete_if_merged(checkout, &name)?
+        {
             notices.push(format!(
                 "agent/{id} does not point at the candidate any more; it is left alone"
             ));

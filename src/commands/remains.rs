@@ -155,7 +155,8 @@ impl Remains {
         }
         // The agent's git dir must not be read by the program that would run its settings.
         worktree.restore_git_file()?;
-        let holds = Holds::of(state, created, id);
+        let mut holds = Holds::of(state, created, id);
+        holds.add_merged(checkout, &self.path, id);
         let force = format!("or give them up: agentgate drop --force {}", shell_words::quote(id));
         let strays = strays(checkout, &self.path, &holds, state);
         if !strays.is_empty() {
@@ -168,7 +169,11 @@ impl Remains {
                 ),
             )
             .hint(format!(
-                "put them on a branch of your own: git -C {} switch -c my-branch",
+                "merge them yourself, then drop the job: git merge {}",
+                shell_words::quote(&format!("agent/{id}"))
+            ))
+            .hint(format!(
+                "or put them on a branch of your own: git -C {} branch my-branch HEAD",
                 shell(&self.path)
             ))
             .hint(force)
@@ -240,13 +245,37 @@ impl Holds {
     }
 }
 
+impl Holds {
+    /// A person's commits on top of the candidate are not lost where another branch has them.
+    fn add_merged(&mut self, checkout: &Checkout, path: &Path, id: &str) {
+        let own = refs::branch(id);
+        let head = head_of(path);
+        let tip = self
+            .branch
+            .as_ref()
+            .and_then(|name| checkout.repo.refname_to_id(name).ok());
+        for commit in [head, tip].into_iter().flatten() {
+            if !refs::held_elsewhere(&checkout.repo, commit, &own).unwrap_or(false) {
+                continue;
+            }
+            self.heads.push(commit.to_string());
+            if let Ok(commit) = checkout.repo.find_commit(commit) {
+                self.trees.push(commit.tree_id().to_string());
+            }
+        }
+    }
+}
+
+fn head_of(path: &Path) -> Option<git2::Oid> {
+    git2::Repository::open(path)
+        .ok()
+        .and_then(|repo| repo.head().ok().and_then(|head| head.target()))
+}
+
 /// Commits that would be lost, as short ids with a word on where they are.
 fn strays(checkout: &Checkout, path: &Path, holds: &Holds, state: &State) -> Vec<String> {
     let mut found = Vec::new();
-    let head = git2::Repository::open(path)
-        .ok()
-        .and_then(|repo| repo.head().ok().and_then(|head| head.target()))
-        .map(|id| id.to_string());
+    let head = head_of(path).map(|id| id.to_string());
     if let Some(head) = head
         && !holds.heads.contains(&head)
     {
@@ -260,6 +289,7 @@ fn strays(checkout: &Checkout, path: &Path, holds: &Holds, state: &State) -> Vec
             .and_then(|branch| branch.target());
         if let Some(at) = at.map(|at| at.to_string())
             && Some(&at) != state.commit.as_ref()
+            && !holds.heads.contains(&at)
         {
             found.push(format!("{} at {at}", name.trim_start_matches("refs/heads/")));
         }

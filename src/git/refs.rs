@@ -87,6 +87,25 @@ pub fn compare_and_swap(repo: &Repository, name: &str, new: Oid, old: Oid, messa
     }
 }
 
+/// Whether a branch, tag or remote branch other than `except` (a full ref name) holds this commit.
+pub fn held_elsewhere(repo: &Repository, commit: Oid, except: &str) -> Result<bool> {
+    for reference in repo.references().context("cannot list the clone's refs")? {
+        let reference = reference.context("cannot read one of the clone's refs")?;
+        let name = reference.name_bytes();
+        let counts = [&b"refs/heads/"[..], b"refs/tags/", b"refs/remotes/"]
+            .iter()
+            .any(|folder| name.starts_with(folder));
+        if !counts || name == except.as_bytes() {
+            continue;
+        }
+        let Ok(tip) = reference.peel_to_commit() else { continue };
+        if tip.id() == commit || repo.graph_descendant_of(tip.id(), commit).unwrap_or(false) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Deletes a ref if it still points where it should; says whether it did.
 pub fn delete_if_at(repo: &Repository, name: &str, commit: Oid) -> Result<bool> {
     match repo.find_reference(name) {

@@ -64,6 +64,19 @@ fn edits_in_a_kept_worktree_need_force() {
 }
 
 #[test]
+fn commits_that_another_branch_has_are_not_lost() {
+    let repo = with_kept();
+    let there = repo.beside("repo-jobs/j1");
+    let more = there.change("payments/more.ts", "export {};\n");
+    repo.agentgate(["land", JOB]).expect(20, &["git merge agent/j1"]);
+    repo.git(["merge", "--quiet", "agent/j1"]);
+    repo.agentgate(["drop", JOB]).success();
+    nothing_left(&repo);
+    assert_eq!(repo.id("main"), more);
+    assert_eq!(repo.git(["branch", "--list", "agent/*"]), "");
+}
+
+#[test]
 fn commits_beyond_the_candidate_need_force() {
     let repo = with_kept();
     let there = repo.beside("repo-jobs/j1");
