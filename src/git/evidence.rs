@@ -14,7 +14,7 @@ use crate::files;
 use crate::gate::{self, Kind, Tree};
 
 use super::program::Git;
-use super::settings::ContentSettings;
+use super::settings::{ContentSettings, quote_alternate};
 use super::shadow::Shadow;
 use super::snapshot::Stage;
 use super::tree::GitTree;
@@ -87,6 +87,8 @@ pub fn hidden_files(git: &Git, stage: &Stage, base: &GitTree<'_>) -> Result<Vec<
         .map(|path| PathBuf::from(OsString::from_vec(path)))
         .collect();
     hidden.sort();
+    // A folder and what is in it may both have been listed.
+    hidden.dedup();
     Ok(hidden)
 }
 
@@ -279,8 +281,8 @@ pub fn bundle(
     files::remove_tree(&dir)?;
     settings.write_into(&dir, &[])?;
     let alternates = files::read_small(&dir.join("objects/info/alternates"), REF_LIMIT)?;
-    let theirs = shadow.git_dir.join("objects");
-    let alternates = [&alternates[..], theirs.as_os_str().as_bytes(), b"\n"].concat();
+    let theirs = quote_alternate(&shadow.git_dir.join("objects"));
+    let alternates = [&alternates[..], &theirs, b"\n"].concat();
     files::replace(&dir.join("objects/info/alternates"), &alternates, 0o600)?;
     let packed: String = named.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
     files::replace(&dir.join("packed-refs"), packed.as_bytes(), 0o600)?;

@@ -112,9 +112,9 @@ impl Stage {
         Ok(Frozen { tree, changed, nested })
     }
 
-    /// `git add --all`. Anything it says is a failure, but for two things that an agent can cause
-    /// and that have a right answer: a repository inside the worktree, and files it made
-    /// unreadable.
+    /// `git add --all`. Anything it says is a failure, but for three things that an agent can cause
+    /// and that have a right answer: a repository inside the worktree, files it made unreadable, and
+    /// a link in place of an ignore file.
     fn stage_all(&self, git: &Git) -> Result<Vec<String>> {
         let mut nested: Vec<String> = Vec::new();
         let mut opened = false;
@@ -125,7 +125,7 @@ impl Stage {
                 .limit(STAGING_LIMIT)
                 .outcome()?;
             let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-            if outcome.success() && said.trim().is_empty() {
+            if outcome.success() && said.lines().all(|line| line.trim().is_empty() || is_harmless(line)) {
                 return Ok(nested);
             }
             let found = nested_in(&said);
@@ -220,6 +220,11 @@ impl Stage {
         let to = kept.join(number.to_string());
         std::fs::rename(&from, &to).with_context(|| format!("cannot set {} aside", from.display()))
     }
+}
+
+/// git does not follow a link in place of an ignore file: the link is content, and hides nothing.
+fn is_harmless(line: &str) -> bool {
+    line.starts_with("warning: unable to access '") && line.ends_with(".gitignore': Too many levels of symbolic links")
 }
 
 /// Folders that git names as repositories of their own.

@@ -258,9 +258,9 @@ fn an_ignore_file_with_a_star_hides_nothing_from_the_record() {
 fn a_file_added_by_force_is_judged_with_the_rest() {
     let repo = busy();
     repo.change(".gitignore", "*.log\ngen/\n");
-    let agent = "mkdir gen && echo a > gen/a.txt && echo b > gen/b.txt && echo l > x.log && git add -f gen/a.txt x.log";
+    let agent = "mkdir payments/gen && echo a > payments/gen/a.txt && echo b > payments/gen/b.txt && echo l > x.log && git add -f payments/gen/a.txt x.log";
     quiet(&repo, "j1", agent).expect(0, &[]);
-    assert_eq!(changes(&repo, "j1"), "A\tgen/a.txt\nA\tx.log");
+    assert_eq!(changes(&repo, "j1"), "A\tpayments/gen/a.txt\nA\tx.log");
     quiet(
         &repo,
         "j2",
@@ -385,16 +385,17 @@ fn nothing_the_agent_planted_ever_runs() {
 #[test]
 fn a_repository_inside_the_worktree_is_taken_as_files_and_refused() {
     let repo = busy();
-    let agent = "mkdir sub && cd sub && git init -q && echo x > x.txt && git add -A && git commit -qm x";
-    quiet(&repo, "j1", agent).expect(9, &["sub"]);
+    let agent =
+        "mkdir payments/sub && cd payments/sub && git init -q && echo x > x.txt && git add -A && git commit -qm x";
+    quiet(&repo, "j1", agent).expect(9, &["payments/sub"]);
     assert_eq!(patched(&repo, "j1", "main"), frozen(&repo, "j1"));
-    assert!(recorded(&repo, "j1", "change.patch").contains("b/sub/x.txt"));
+    assert!(recorded(&repo, "j1", "change.patch").contains("b/payments/sub/x.txt"));
     quiet(
         &repo,
         "j2",
-        "mkdir empty && git -C empty init -q; echo 1 > payments/a.ts",
+        "mkdir payments/empty && git -C payments/empty init -q; echo 1 > payments/a.ts",
     )
-    .expect(9, &["empty"]);
+    .expect(9, &["payments/empty"]);
 }
 
 #[test]

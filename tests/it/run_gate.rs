@@ -58,7 +58,7 @@ fn a_submodule_link_in_a_protected_place_is_3() {
     sub.change("a.txt", "a\n");
     let agent = "git rm -rq prot && git -c protocol.file.allow=always submodule --quiet add --force ../../sub prot";
     run_to(3, &repo, "j1", agent);
-    let agent = "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),prot/mod && mkdir prot/mod && cd prot/mod && git init -q && git commit -q --allow-empty -m x";
+    let agent = "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),prot/mod && mkdir prot/mod && cd prot/mod && git init -q && echo x > x && git add x && git commit -qm x";
     run_to(3, &repo, "j2", agent);
     nothing_left(&repo);
 }
@@ -135,7 +135,7 @@ fn a_base_without_a_usable_policy_starts_no_agent() {
     not_started(&missing, 2, &["no usable policy in base", &base[..12]]);
     for (policy, texts) in [
         ("", &["architecture/invariants.yml"][..]),
-        ("version: 1\n", &["without a single rule"][..]),
+        ("version: 1\n", &["it holds no rule"][..]),
         (
             "version: 1\npayments:\n  forbiden_imports: [redis]\n",
             &["architecture/invariants.yml:3:3", "did you mean `forbidden_imports`"][..],

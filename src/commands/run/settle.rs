@@ -8,7 +8,6 @@ use crate::agent::command;
 use crate::commands::Watch;
 use crate::confine;
 use crate::exit::{Exit, Stop};
-use crate::files;
 use crate::gate::GateError;
 use crate::git::shell;
 use crate::job::machine::Ending;
@@ -100,7 +99,7 @@ impl Job {
         if recorded {
             let _ = self.write_record_ref();
         }
-        match &self.worktree {
+        match self.worktree.clone() {
             // The agent never ran: there is nothing in it to lose.
             // Or somebody removed it, and what was elsewhere is saved.
             Some(worktree)
@@ -108,10 +107,10 @@ impl Job {
                     || worktree.path.symlink_metadata().is_err() =>
             {
                 let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
-                let _ = files::remove_tree(&self.places.private);
+                let _ = self.remove_private();
             }
             None => {
-                let _ = files::remove_tree(&self.places.private);
+                let _ = self.remove_private();
             }
             Some(worktree) => {
                 let _ = worktree.restore_git_file();

@@ -236,6 +236,18 @@ impl Job {
                 ));
             }
         }
+        if !frozen.nested.is_empty() {
+            let shown: Vec<String> = frozen
+                .nested
+                .iter()
+                .take(10)
+                .map(|path| gate::render::path(path.as_bytes()))
+                .collect();
+            self.notices.push(format!(
+                "the agent made a repository of its own in {}: its files are taken as files, its history is not kept",
+                shown.join(", ")
+            ));
+        }
         if let Some(shadow) = &self.shadow {
             self.refs = evidence::agent_refs(shadow, &self.created.base);
             let mut refs = self.refs.clone();

@@ -134,9 +134,9 @@ pub fn patched(repo: &Repo, id: &str, base: &str) -> String {
     fs::create_dir(&other.root).expect("it is new");
     other.git(["init", "--quiet"]);
     other.git(["config", "core.autocrlf", "false"]);
-    let from = common(repo);
-    other.git(["fetch", "--quiet", &from.to_string_lossy(), base]);
-    other.git(["checkout", "--quiet", "--detach", base]);
+    let (from, base) = (common(repo), repo.id(base));
+    other.git(["fetch", "--quiet", &from.to_string_lossy(), &base]);
+    other.git(["checkout", "--quiet", "--detach", &base]);
     let patch = record(repo, id).join("change.patch");
     other.git(["apply", "--index", "--binary", &patch.to_string_lossy()]);
     other.git(["write-tree"])
