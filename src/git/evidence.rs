@@ -16,7 +16,7 @@ use crate::gate::{self, Kind, Tree};
 use super::program::Git;
 use super::settings::{ContentSettings, quote_alternate};
 use super::shadow::Shadow;
-use super::snapshot::Stage;
+use super::snapshot::{Stage, Submodule};
 use super::tree::GitTree;
 
 /// Most bytes of file content that are saved from behind the agent's ignore rules.
@@ -150,6 +150,77 @@ fn ignored_by_base(git: &Git, stage: &Stage, base: &GitTree<'_>, paths: &[Vec<u8
         .map(|path| path.strip_prefix(b"./").unwrap_or(&path).to_vec())
         .collect();
     Ok(paths.iter().cloned().partition(|path| ignored.contains(path)))
+}
+
+/// Files in submodules that the agent filled and that are not as in the commit that the base names,
+/// sorted. No tree of this repository can hold them.
+pub fn submodule_files(
+    git: &Git,
+    settings: &ContentSettings,
+    private: &Path,
+    worktree: &Path,
+    submodules: &[Submodule],
+) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for submodule in submodules {
+        let known = files_of(git, settings, private, submodule)?;
+        let top = worktree.join(std::ffi::OsStr::from_bytes(&submodule.path));
+        let inside = walkdir::WalkDir::new(&top)
+            .follow_links(false)
+            .into_iter()
+            .filter_entry(|entry| entry.file_name() != ".git")
+            .filter_map(Result::ok);
+        for entry in inside.filter(|entry| entry.file_type().is_file() || entry.file_type().is_symlink()) {
+            let path = entry.path();
+            let id = if entry.file_type().is_file() {
+                git2::Oid::hash_file(git2::ObjectType::Blob, path).ok()
+            } else {
+                std::fs::read_link(path)
+                    .ok()
+                    .and_then(|to| git2::Oid::hash_object(git2::ObjectType::Blob, to.as_os_str().as_bytes()).ok())
+            };
+            let below = path.strip_prefix(&top).unwrap_or(path).as_os_str().as_bytes();
+            if id.is_none() || known.get(below) != id.as_ref() {
+                found.extend(path.strip_prefix(worktree).map(Path::to_owned));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Path and blob of every file of a submodule's commit; empty where it cannot be read. git reads it
+/// in a git dir of ours and with a time limit: the objects are the agent's.
+fn files_of(
+    git: &Git,
+    settings: &ContentSettings,
+    private: &Path,
+    submodule: &Submodule,
+) -> Result<BTreeMap<Vec<u8>, git2::Oid>> {
+    let Some(objects) = &submodule.objects else {
+        return Ok(BTreeMap::new());
+    };
+    let dir = private.join("submodule");
+    files::remove_tree(&dir)?;
+    settings.write_into(&dir, &[])?;
+    let alternates = [&quote_alternate(objects)[..], b"\n"].concat();
+    files::replace(&dir.join("objects/info/alternates"), &alternates, 0o600)?;
+    files::replace(&dir.join("HEAD"), b"ref: refs/heads/none\n", 0o600)?;
+    let listed = git
+        .at(&dir)
+        .sealed()
+        .env("GIT_DIR", &dir)
+        .args(["ls-tree", "-r", "-z", &submodule.base])
+        .limit(BUNDLE_LIMIT)
+        .bytes()
+        .unwrap_or_default();
+    let entry = |line: &Vec<u8>| {
+        let tab = line.iter().position(|&b| b == b'\t')?;
+        let id = line.get(..tab)?.rsplit(|&b| b == b' ').next()?;
+        let id = git2::Oid::from_str(std::str::from_utf8(id).ok()?).ok()?;
+        Some((line[tab + 1..].to_vec(), id))
+    };
+    Ok(split(&listed).iter().filter_map(entry).collect())
 }
 
 fn split(listed: &[u8]) -> Vec<Vec<u8>> {

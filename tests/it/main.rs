@@ -19,6 +19,7 @@ mod run_exit;
 mod run_gate;
 mod run_preflight;
 mod run_record;
+mod run_submodule;
 mod run_task;
 mod run_tree;
 mod support;

@@ -2,12 +2,11 @@
 //! byte for byte, mode for mode and time for time what it was.
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use super::support::jobs::{
     common, event, events, free, frozen, job, jobs_root, nothing_left, patched, record, recorded, run, same, script,
-    until, untouched,
+    unpacked, until, untouched,
 };
 use super::support::program::Outcome;
 use super::support::repo::Repo;
@@ -212,20 +211,6 @@ fn the_agents_excludes_do_not_count_and_the_persons_do() {
                  echo 1 > new.txt; echo 2 > x.ignored";
     quiet(&repo, "j1", agent).expect(0, &[]);
     assert_eq!(changes(&repo, "j1"), "A\tnew.txt");
-}
-
-/// Names and contents of an archive.
-fn unpacked(path: &Path) -> Vec<(String, String)> {
-    let mut archive = tar::Archive::new(fs::File::open(path).expect("it is there"));
-    let entries = archive.entries().expect("an archive");
-    let read = |entry: std::io::Result<tar::Entry<'_, fs::File>>| {
-        let mut entry = entry.expect("an entry");
-        let name = entry.path().expect("a name").to_string_lossy().into_owned();
-        let mut content = String::new();
-        entry.read_to_string(&mut content).expect("text");
-        (name, content)
-    };
-    entries.map(read).collect()
 }
 
 #[test]

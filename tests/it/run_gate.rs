@@ -64,21 +64,6 @@ fn a_submodule_link_in_a_protected_place_is_3() {
 }
 
 #[test]
-fn a_moved_pointer_of_a_protected_submodule_is_3() {
-    let repo = Repo::new();
-    let sub = repo.beside("sub");
-    fs::create_dir(&sub.root).expect("it is new");
-    sub.git(["init", "--quiet"]);
-    sub.change("a.txt", "a\n");
-    repo.git(["submodule", "--quiet", "add", "../sub", "prot/s"]);
-    repo.commit("submodule");
-    let agent = "git -c protocol.file.allow=always submodule --quiet update --init && cd prot/s && echo b > a.txt && git add -A && git commit -qm b";
-    let outcome = run(&repo, "j1", agent);
-    assert_eq!(outcome.code, 3, "{outcome}");
-    outcome.expect(3, &["prot/s"]);
-}
-
-#[test]
 fn a_name_that_only_begins_like_a_forbidden_folder_passes_and_a_case_twin_does_not() {
     let repo = Repo::new();
     repo.change("infra/x.ts", "x\n");

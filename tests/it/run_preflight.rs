@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
-use super::support::jobs::{common, job, jobs_root, nothing_left, run, run_to, same, task, untouched};
+use super::support::jobs::{common, job, jobs_root, run, run_to, same, submodule, task, untouched};
 use super::support::repo::Repo;
 
 const EDIT: &str = "echo 'export const pay = 2;' > payments/pay.ts";
@@ -157,20 +157,9 @@ fn a_touched_file_under_a_filter_is_clean() {
     assert_eq!(fs::read_to_string(kept).expect("it is kept"), "text\nmore\n");
 }
 
-fn with_submodule() -> Repo {
-    let repo = Repo::new();
-    let sub = repo.beside("sub");
-    fs::create_dir(&sub.root).expect("it is new");
-    sub.git(["init", "--quiet"]);
-    sub.change("a.txt", "a\n");
-    repo.git(["submodule", "--quiet", "add", "../sub", "s"]);
-    repo.commit("submodule");
-    repo
-}
-
 #[test]
 fn an_edited_submodule_is_named_whatever_its_ignore_setting_says() {
-    let repo = with_submodule();
+    let repo = submodule("s");
     repo.write("s/a.txt", "edited\n");
     refused(&repo, &[" M s (submodule: modified content)"]);
     repo.git(["config", "submodule.s.ignore", "all"]);
@@ -179,23 +168,11 @@ fn an_edited_submodule_is_named_whatever_its_ignore_setting_says() {
 
 #[test]
 fn a_submodule_at_another_commit_or_with_untracked_files_is_named() {
-    let repo = with_submodule();
+    let repo = submodule("s");
     repo.write("s/new.txt", "n\n");
     refused(&repo, &[" M s (submodule: untracked content)"]);
     repo.beside("repo/s").commit("moved");
     refused(&repo, &[" M s (submodule: new commits)"]);
-}
-
-#[test]
-fn a_worktree_with_an_initialised_submodule_goes_like_any_other() {
-    let repo = with_submodule();
-    let before = fs::read(repo.root.join("s/a.txt")).expect("it is there");
-    let script =
-        "git -c protocol.file.allow=always submodule --quiet update --init && echo x > s/a.txt && rm prot/rules.txt";
-    let outcome = run_to(3, &repo, "j1", script);
-    nothing_left(&repo);
-    assert_eq!(fs::read(repo.root.join("s/a.txt")).expect("it is there"), before);
-    assert_eq!(repo.git(["status", "--porcelain"]), "", "{outcome}");
 }
 
 #[test]

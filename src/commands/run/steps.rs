@@ -1,5 +1,6 @@
 //! The steps that make, run, freeze and judge.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -212,40 +213,18 @@ impl Job {
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
-        if !hidden.is_empty() {
-            let (archive, left_out) = evidence::archive(&worktree.path, &hidden)?;
-            self.owner.folder.save(store::HIDDEN, &archive)?;
-            let mut names: Vec<String> = hidden
-                .iter()
-                .take(10)
-                .map(|path| gate::render::path(path.as_os_str().as_encoded_bytes()))
-                .collect();
-            if hidden.len() > names.len() {
-                names.push(format!("and {} more", hidden.len() - names.len()));
-            }
-            self.notices.push(format!(
-                "the agent's own ignore rules hide {} file(s) from the candidate: {}; they are in {}",
-                hidden.len(),
-                names.join(", "),
-                store::HIDDEN
-            ));
-            if left_out > 0 {
-                self.notices.push(format!(
-                    "{left_out} hidden file(s) did not fit into {} or could not be read",
-                    store::HIDDEN
-                ));
-            }
-        }
+        let inside = evidence::submodule_files(&git, &content, &private, &worktree.path, &frozen.submodules)?;
+        self.save_hidden(&worktree.path, &hidden, &inside)?;
         if !frozen.nested.is_empty() {
-            let shown: Vec<String> = frozen
-                .nested
-                .iter()
-                .take(10)
-                .map(|path| gate::render::path(path.as_bytes()))
-                .collect();
             self.notices.push(format!(
                 "the agent made a repository of its own in {}: its files are taken as files, its history is not kept",
-                shown.join(", ")
+                names(frozen.nested.iter().map(String::as_bytes))
+            ));
+        }
+        if !frozen.special.is_empty() {
+            self.notices.push(format!(
+                "no file any more, and deleted in the candidate: {}",
+                names(frozen.special.iter().map(Vec::as_slice))
             ));
         }
         if let Some(shadow) = &self.shadow {
@@ -286,6 +265,37 @@ impl Job {
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.owner.append(&event)
+    }
+
+    /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
+    /// hide, and its work inside submodules.
+    fn save_hidden(&mut self, worktree: &Path, hidden: &[PathBuf], inside: &[PathBuf]) -> Result<()> {
+        let all = [hidden, inside].concat();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let (archive, left_out) = evidence::archive(worktree, &all)?;
+        self.owner.folder.save(store::HIDDEN, &archive)?;
+        for (paths, why) in [
+            (hidden, "the agent's own ignore rules hide"),
+            (inside, "inside submodules the agent left"),
+        ] {
+            if !paths.is_empty() {
+                self.notices.push(format!(
+                    "{why} {} file(s) that the candidate does not hold: {}; they are in {}",
+                    paths.len(),
+                    names(paths.iter().map(|path| path.as_os_str().as_encoded_bytes())),
+                    store::HIDDEN
+                ));
+            }
+        }
+        if left_out > 0 {
+            self.notices.push(format!(
+                "{left_out} of these file(s) did not fit into {} or could not be read",
+                store::HIDDEN
+            ));
+        }
+        Ok(())
     }
 
     /// What the agent, or somebody else, changed in the clone meanwhile.
@@ -378,6 +388,16 @@ impl Job {
         self.verdict = Some(verdict);
         self.owner.append(&event)
     }
+}
+
+/// The first ten paths, printable.
+pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
+    let count = paths.len();
+    let mut shown: Vec<String> = paths.take(10).map(gate::render::path).collect();
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
+    }
+    shown.join(", ")
 }
 
 fn agent_end(ending: Ending) -> AgentEnd {

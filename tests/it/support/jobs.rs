@@ -259,3 +259,32 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
+
+/// A repository with a submodule at this path, filled in its main checkout.
+pub fn submodule(path: &str) -> Repo {
+    let repo = Repo::new();
+    let sub = repo.beside("sub");
+    fs::create_dir(&sub.root).expect("it is new");
+    sub.git(["init", "--quiet"]);
+    sub.write("a.txt", "a\n");
+    sub.write("b.txt", "b\n");
+    sub.commit("start");
+    repo.git(["submodule", "--quiet", "add", "../sub", path]);
+    repo.commit("submodule");
+    repo
+}
+
+/// Names and contents of an archive of text files.
+pub fn unpacked(path: &Path) -> Vec<(String, String)> {
+    use std::io::Read;
+    let mut archive = tar::Archive::new(fs::File::open(path).expect("it is there"));
+    let entries = archive.entries().expect("an archive");
+    let read = |entry: std::io::Result<tar::Entry<'_, fs::File>>| {
+        let mut entry = entry.expect("an entry");
+        let name = entry.path().expect("a name").to_string_lossy().into_owned();
+        let mut content = String::new();
+        entry.read_to_string(&mut content).expect("text");
+        (name, content)
+    };
+    entries.map(read).collect()
+}
