@@ -13,10 +13,11 @@ use git2::Repository;
 use crate::files;
 use crate::gate::{self, Kind, Tree};
 
+use super::disarm::Submodule;
 use super::program::Git;
 use super::settings::{ContentSettings, quote_alternate};
 use super::shadow::Shadow;
-use super::snapshot::{Stage, Submodule};
+use super::snapshot::Stage;
 use super::tree::GitTree;
 
 /// Most bytes of file content that are saved from behind the agent's ignore rules.

@@ -8,7 +8,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use git2::{ObjectType, Oid, Repository};
 use crate::files;
 use crate::gate::{self, Kind};
 
+use super::disarm::{Submodule, make_readable};
 use super::from_git2;
 use super::program::{Call, Git, first_lines};
 use super::settings::ContentSettings;
@@ -26,10 +26,6 @@ use super::tree::GitTree;
 
 /// How long staging may take: filters run in it.
 const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
-/// More nested repositories than this are not set aside one by one.
-const MAX_NESTED: usize = 200;
-/// Most bytes of a ref file that are read.
-const MAX_REFS: u64 = 8 * 1024 * 1024;
 /// An index larger than this (bytes) is not asked for names.
 const MAX_INDEX: u64 = 256 * 1024 * 1024;
 
@@ -41,7 +37,9 @@ pub struct Frozen {
     pub changed: usize,
     /// Folders in which the agent had put a repository of its own; their files are in the tree as
     /// files, which is what a reviewer can see.
-    pub nested: Vec<String>,
+    pub nested: Vec<Vec<u8>>,
+    /// Git dirs that were set aside and lie in ignored folders: from where, to where.
+    pub put_back: Vec<(PathBuf, PathBuf)>,
     /// Submodules of the base that the agent filled. Their links are in the tree, their files are not.
     pub submodules: Vec<Submodule>,
     /// Tracked files in whose place a pipe, socket or device stood: the tree has them as deleted.
@@ -53,17 +51,6 @@ impl Frozen {
     pub fn tree(&self) -> Oid {
         self.tree
     }
-}
-
-/// A submodule of the base that the agent filled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Submodule {
-    /// Below the worktree.
-    pub path: Vec<u8>,
-    /// The commit that the base names.
-    pub base: String,
-    /// Its object folder, if it had one; the agent may have written anything there.
-    pub objects: Option<PathBuf>,
 }
 
 /// The git dir in which staging happens.
@@ -115,15 +102,10 @@ impl Stage {
     /// Stages everything, writes the tree and brings its objects into the clone's store.
     /// `agent_index` is only asked which ignored files the agent had added on purpose.
     pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid, agent_index: &Path) -> Result<Frozen> {
-        let (submodules, moved) = self.disarm_submodules(git)?;
-        let (nested, special) = self.stage_all(git)?;
-        if !moved.is_empty() {
-            self.git(git)
-                .args(["update-index", "-z", "--index-info"])
-                .stdin(moved)
-                .bytes()?;
-        }
+        let aside = self.disarm(git)?;
+        self.stage_all(git)?;
         self.stage_forced(git, agent_index)?;
+        self.move_links(git, &aside)?;
         let text = self.git(git).arg("write-tree").text()?;
         let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
         let base_tree = repo.find_commit(base)?.tree_id();
@@ -133,21 +115,20 @@ impl Stage {
             GitTree::new(repo, from_git2(tree)),
         );
         let changed = gate::tree::diff(&before, &after)?.len();
+        let (nested, put_back) = self.nested_or_ignored(git, &aside)?;
         Ok(Frozen {
             tree,
             changed,
             nested,
-            submodules,
-            special,
+            put_back,
+            submodules: aside.submodules,
+            special: aside.special,
         })
     }
 
-    /// `git add --all`. Anything it says is a failure, but for what an agent can cause and
-    /// has a right answer: a repository inside the worktree, files it made unreadable, a link in
-    /// place of an ignore file, a pipe in place of a file.
-    fn stage_all(&self, git: &Git) -> Result<(Vec<String>, Vec<Vec<u8>>)> {
-        let mut nested: Vec<String> = Vec::new();
-        let mut special: Vec<Vec<u8>> = Vec::new();
+    /// `git add --all`. Anything it says is a failure, but for what an agent can cause and has a right
+    /// answer: files it made unreadable, and a link in place of an ignore file.
+    fn stage_all(&self, git: &Git) -> Result<()> {
         let mut opened = false;
         loop {
             let outcome = self
@@ -157,35 +138,12 @@ impl Stage {
                 .outcome()?;
             let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
             if outcome.success() && said.lines().all(|line| line.trim().is_empty() || is_harmless(line)) {
-                return Ok((nested, special));
-            }
-            let found = nested_in(&said);
-            if !found.is_empty() && nested.len() < MAX_NESTED {
-                for folder in found {
-                    self.set_aside(&folder, nested.len())?;
-                    nested.push(folder);
-                }
-                // The index may hold links to them by now.
-                let paths: Vec<u8> = nested
-                    .iter()
-                    .flat_map(|path| [path.as_bytes(), b"\0"].concat())
-                    .collect();
-                self.git(git)
-                    .args(["update-index", "--force-remove", "-z", "--stdin"])
-                    .stdin(paths)
-                    .bytes()?;
-                continue;
+                return Ok(());
             }
             if said.contains("Permission denied") && !opened {
                 opened = true;
                 make_readable(&self.worktree)?;
                 continue;
-            }
-            if said.contains("can only add regular files") && special.is_empty() {
-                special = self.set_special_aside(git)?;
-                if !special.is_empty() {
-                    continue;
-                }
             }
             bail!(
                 "git add --all failed on what the agent left: {}",
@@ -248,176 +206,11 @@ impl Stage {
         }
         Ok(())
     }
-
-    /// Takes the git dirs out of submodules that the agent filled, and says to which commits they had
-    /// moved, as lines for `update-index`. git asks such a folder for its state by running itself in
-    /// it, under the configuration that the agent wrote there; without a git dir it asks nothing.
-    fn disarm_submodules(&self, git: &Git) -> Result<(Vec<Submodule>, Vec<u8>)> {
-        let listed = self.git(git).args(["ls-files", "--stage", "-z"]).bytes()?;
-        let (mut found, mut moved) = (Vec::new(), Vec::new());
-        for entry in listed.split(|&b| b == 0) {
-            let Some((id, path)) = entry.strip_prefix(b"160000 ").and_then(|rest| {
-                let tab = rest.iter().position(|&b| b == b'\t')?;
-                Some((String::from_utf8_lossy(rest.get(..40)?).into_owned(), &rest[tab + 1..]))
-            }) else {
-                continue;
-            };
-            let Some(folder) = self
-                .own(path)
-                .filter(|folder| folder.symlink_metadata().is_ok_and(|m| m.is_dir()))
-            else {
-                continue;
-            };
-            if std::fs::read_dir(&folder).is_ok_and(|mut inside| inside.next().is_none()) {
-                continue;
-            }
-            let dot = folder.join(".git");
-            let mut git_dir = pointed(&dot);
-            let head = git_dir.as_deref().and_then(head_of);
-            if dot.symlink_metadata().is_ok() {
-                let kept = self.git_dir.join("submodules");
-                std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
-                let to = kept.join(found.len().to_string());
-                std::fs::rename(&dot, &to).with_context(|| format!("cannot set {} aside", dot.display()))?;
-                if git_dir.as_ref() == Some(&dot) {
-                    git_dir = Some(to);
-                }
-            }
-            if let Some(head) = head.filter(|head| *head != id) {
-                moved.extend_from_slice(format!("160000 {head}\t").as_bytes());
-                moved.extend_from_slice(path);
-                moved.push(0);
-            }
-            found.push(Submodule {
-                path: path.to_vec(),
-                base: id,
-                objects: git_dir.map(|git_dir| git_dir.join("objects")),
-            });
-        }
-        Ok((found, moved))
-    }
-
-    /// Moves what stands in a tracked file's place and cannot be in git out of the way.
-    fn set_special_aside(&self, git: &Git) -> Result<Vec<Vec<u8>>> {
-        let listed = self.git(git).args(["ls-files", "-z"]).bytes()?;
-        let kept = self.git_dir.join("special");
-        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
-        let mut special = Vec::new();
-        for path in listed.split(|&b| b == 0).filter(|path| !path.is_empty()) {
-            let Some(full) = self.own(path) else { continue };
-            let Ok(meta) = full.symlink_metadata() else { continue };
-            if !meta.is_file() && !meta.is_dir() && !meta.is_symlink() {
-                std::fs::rename(&full, kept.join(special.len().to_string()))
-                    .with_context(|| format!("cannot set {} aside", full.display()))?;
-                special.push(path.to_vec());
-            }
-        }
-        Ok(special)
-    }
-
-    /// A path below the worktree, if no link leads there: what lies behind one is not the agent's.
-    fn own(&self, path: &[u8]) -> Option<PathBuf> {
-        let mut at = self.worktree.clone();
-        let mut parts = path.split(|&b| b == b'/').peekable();
-        while let Some(part) = parts.next() {
-            at.push(OsStr::from_bytes(part));
-            if parts.peek().is_some() && !at.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-                return None;
-            }
-        }
-        Some(at)
-    }
-
-    /// Moves a nested repository's `.git` out of the way, into the private folder.
-    fn set_aside(&self, folder: &str, number: usize) -> Result<()> {
-        let from = self.worktree.join(folder).join(".git");
-        let kept = self.git_dir.join("nested");
-        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
-        let to = kept.join(number.to_string());
-        std::fs::rename(&from, &to).with_context(|| format!("cannot set {} aside", from.display()))
-    }
-}
-
-/// The git dir that a `.git` is or points to.
-fn pointed(dot: &Path) -> Option<PathBuf> {
-    let meta = dot.symlink_metadata().ok()?;
-    if meta.is_dir() {
-        return Some(dot.to_owned());
-    }
-    let text = files::read_small(dot, 8192).ok()?;
-    let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    Some(dot.parent()?.join(OsStr::from_bytes(target)))
-}
-
-/// The commit that a git dir's HEAD names, by looking at files alone.
-fn head_of(git_dir: &Path) -> Option<String> {
-    let read = |name: &str| {
-        let bytes = files::read_small(&git_dir.join(name), MAX_REFS).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let is_id = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let head = read("HEAD")?;
-    let Some(name) = head.trim().strip_prefix("ref: ").map(str::trim) else {
-        return Some(head.trim().to_owned()).filter(|id| is_id(id));
-    };
-    if !git2::Reference::is_valid_name(name) {
-        return None;
-    }
-    let loose = read(name).map(|id| id.trim().to_owned()).filter(|id| is_id(id));
-    loose.or_else(|| {
-        let packed = read("packed-refs")?;
-        let mut ids = packed
-            .lines()
-            .filter_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
-        ids.find(|id| is_id(id)).map(str::to_owned)
-    })
 }
 
 /// git does not follow a link in place of an ignore file: the link is content, and hides nothing.
 fn is_harmless(line: &str) -> bool {
     line.starts_with("warning: unable to access '") && line.ends_with(".gitignore': Too many levels of symbolic links")
-}
-
-/// Folders that git names as repositories of their own.
-fn nested_in(said: &str) -> Vec<String> {
-    said.lines()
-        .filter_map(|line| {
-            let name = line
-                .strip_prefix("warning: adding embedded git repository: ")
-                .or_else(|| {
-                    line.strip_prefix("error: '")
-                        .and_then(|rest| rest.strip_suffix("' does not have a commit checked out"))
-                })?;
-            Some(name.trim_end_matches('/').to_owned())
-        })
-        .collect()
-}
-
-/// Gives the owner back what an agent took away, on everything below a folder.
-fn make_readable(folder: &Path) -> Result<()> {
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        grant(&folder, 0o700)?;
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                open.push(entry.path());
-            } else if kind.is_file() {
-                grant(&entry.path(), 0o400)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn grant(path: &Path, bits: u32) -> Result<()> {
-    let mode = std::fs::symlink_metadata(path)?.permissions().mode();
-    if mode & bits != bits {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode((mode | bits) & 0o7777))
-            .with_context(|| format!("cannot make {} readable", path.display()))?;
-    }
-    Ok(())
 }
 
 /// Brings a tree's new objects into the clone's store: read, hashed again, written. Folders that

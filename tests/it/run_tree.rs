@@ -127,6 +127,32 @@ fn what_is_no_file_is_passed_over() {
 }
 
 #[test]
+fn pipes_in_place_of_files_that_git_reads_hold_nothing_up() {
+    let repo = various();
+    let agent = "mkfifo docs/.gitignore docs/.gitattributes .gitmodules .gitignore; mkdir -p docs/n/.git docs/m; \
+                 mkfifo docs/n/.git/HEAD docs/n/.git/config docs/m/.git; ln -s /dev/zero payments/.gitignore; \
+                 echo 1 > docs/n/x; echo 1 > docs/m/x; echo 1 > payments/a.ts";
+    let start = std::time::Instant::now();
+    run_to(9, &repo, "j1", agent).expect(9, &["docs/n", "docs/m"]);
+    assert!(start.elapsed().as_secs() < 10);
+    assert_eq!(patched(&repo, "j1", "main"), frozen(&repo, "j1"));
+    let listed = repo.git(["diff", "--name-only", "main", &frozen(&repo, "j1")]);
+    assert_eq!(listed, "docs/m/x\ndocs/n/x\npayments/.gitignore\npayments/a.ts");
+    nothing_left(&repo);
+}
+
+#[test]
+fn a_repository_in_an_ignored_folder_is_nobodys_business_and_is_kept() {
+    let repo = various();
+    repo.change(".gitignore", "node_modules/\n");
+    let agent = "mkdir -p node_modules/p && cd node_modules/p && git init -q && git commit -q --allow-empty -m x && cd ../.. && echo 1 > payments/a.ts";
+    run_to(0, &repo, "j1", agent);
+    let kept = jobs_root(&repo).join("j1/node_modules/p");
+    assert_eq!(repo.beside(&kept.to_string_lossy()).git(["log", "--format=%s"]), "x");
+    assert_eq!(repo.git(["diff", "--name-only", "main", "agent/j1"]), "payments/a.ts");
+}
+
+#[test]
 fn files_that_the_agent_made_unreadable_are_read_and_removed() {
     let repo = various();
     let edits = "mkdir shut; echo x > shut/x; chmod 000 shut/x; chmod 000 shut; echo y > docs/y; chmod 000 docs/y docs/plain; rm prot/rules.txt";

@@ -105,6 +105,9 @@ impl Job {
         refs::create_branch(&self.checkout.repo, &id, commit)?;
         worktree.restore_git_file()?;
         self.empty_submodules(&worktree.path)?;
+        for (from, to) in self.frozen.iter().flat_map(|frozen| &frozen.put_back) {
+            std::fs::rename(to, from).with_context(|| format!("cannot put {} back", from.display()))?;
+        }
         files::replace(
             &worktree.admin.join("HEAD"),
             format!("ref: {}\n", refs::branch(&id)).as_bytes(),

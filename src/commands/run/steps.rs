@@ -218,7 +218,7 @@ impl Job {
         if !frozen.nested.is_empty() {
             self.notices.push(format!(
                 "the agent made a repository of its own in {}: its files are taken as files, its history is not kept",
-                names(frozen.nested.iter().map(String::as_bytes))
+                names(frozen.nested.iter().map(Vec::as_slice))
             ));
         }
         if !frozen.special.is_empty() {
@@ -254,6 +254,7 @@ impl Job {
                 .nested
                 .iter()
                 .take(10)
+                .map(|path| gate::render::path(path))
                 .map(|name| name.chars().take(100).collect())
                 .collect(),
             collisions: collisions
@@ -364,7 +365,7 @@ impl Job {
         for nested in &frozen.nested {
             verdict.findings.push(Finding {
                 rule: Rule::Uninspectable,
-                path: nested.clone().into_bytes(),
+                path: nested.clone(),
                 line: None,
                 column: None,
                 judged_by: "nested repository (built in)".into(),
