@@ -332,6 +332,26 @@ fn is_id(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
+/// Those of the ids that name a commit or tag: a ref file may hold anything, and one that names
+/// nothing would spoil the whole bundle.
+fn commits<'a>(git: &Git, dir: &Path, ids: impl Iterator<Item = &'a String>) -> Result<BTreeSet<String>> {
+    let asked: String = ids.map(|id| format!("{id}\n")).collect();
+    let answered = git
+        .at(dir)
+        .sealed()
+        .env("GIT_DIR", dir)
+        .args(["cat-file", "--batch-check=%(objectname) %(objecttype)"])
+        .stdin(asked)
+        .limit(BUNDLE_LIMIT)
+        .bytes()?;
+    let answered = String::from_utf8_lossy(&answered).into_owned();
+    let id = |line: &str| {
+        let (id, kind) = line.split_once(' ')?;
+        matches!(kind, "commit" | "tag").then(|| id.to_owned())
+    };
+    Ok(answered.lines().filter_map(id).collect())
+}
+
 /// Writes a bundle of the agent's refs. `None` where they hold no commit beyond the base; an
 /// error where its objects cannot be read in time.
 pub fn bundle(
@@ -346,9 +366,6 @@ pub fn bundle(
     if let Some(head) = &refs.head {
         named.insert("refs/agent-head".into(), head.clone());
     }
-    if named.values().all(|id| id == base) {
-        return Ok(None);
-    }
     let dir = private.join("bundle");
     files::remove_tree(&dir)?;
     settings.write_into(&dir, &[])?;
@@ -356,9 +373,14 @@ pub fn bundle(
     let theirs = quote_alternate(&shadow.git_dir.join("objects"));
     let alternates = [&alternates[..], &theirs, b"\n"].concat();
     files::replace(&dir.join("objects/info/alternates"), &alternates, 0o600)?;
+    files::replace(&dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
+    let readable = commits(git, &dir, named.values())?;
+    named.retain(|_, id| readable.contains(id));
+    if named.values().all(|id| id == base) {
+        return Ok(None);
+    }
     let packed: String = named.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
     files::replace(&dir.join("packed-refs"), packed.as_bytes(), 0o600)?;
-    files::replace(&dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
     let file = dir.join("out.bundle");
     let outcome = git
         .at(&dir)
@@ -366,8 +388,14 @@ pub fn bundle(
         .env("GIT_DIR", &dir)
         .args(["bundle", "create", "--quiet"])
         .arg(&file)
-        .args(named.keys())
-        .arg(format!("^{base}"))
+        .arg("--stdin")
+        .stdin(
+            named
+                .keys()
+                .map(|name| format!("{name}\n"))
+                .chain([format!("^{base}\n")])
+                .collect::<String>(),
+        )
         .limit(BUNDLE_LIMIT)
         .outcome()?;
     if String::from_utf8_lossy(&outcome.stderr).contains("empty bundle") {

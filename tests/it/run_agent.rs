@@ -113,6 +113,37 @@ fn a_stash_is_named_and_the_bundle_holds_the_edit() {
 }
 
 #[test]
+fn a_ref_that_names_nothing_does_not_spoil_the_others() {
+    let repo = busy();
+    let agent = "echo one > payments/pay.ts && git stash -q; d=$(git rev-parse --git-dir); \
+                 echo 1234567890123456789012345678901234567890 > $d/refs/heads/bad; git rev-parse HEAD:prot > $d/refs/heads/tree";
+    quiet(&repo, "j1", agent).expect(15, &["refs/stash", "refs/heads/bad", "agent-refs.bundle"]);
+    let bundle = record(&repo, "j1").join("agent-refs.bundle");
+    repo.git([
+        "fetch",
+        "--quiet",
+        &bundle.to_string_lossy(),
+        "refs/stash:refs/tmp/stash",
+    ]);
+    assert_eq!(repo.git(["show", "refs/tmp/stash:payments/pay.ts"]), "one");
+}
+
+#[test]
+fn thousands_of_refs_with_long_names_fit_into_log_and_bundle() {
+    let repo = busy();
+    let agent = "git commit -q --allow-empty -m x; id=$(git rev-parse HEAD); n=$(printf '😀%.0s' $(seq 45)); \
+                 for i in $(seq 2000); do echo \"create refs/heads/$n/$i $id\"; done | git update-ref --stdin; \
+                 for i in $(seq 30); do mkdir -p \"payments/$n/$i\"; git init -q \"payments/$n/$i\"; echo x > \"payments/$n/$i/x\"; done";
+    quiet(&repo, "j1", agent).expect(9, &["agent-refs.bundle"]);
+    let bundle = record(&repo, "j1").join("agent-refs.bundle");
+    let heads = repo.git(["bundle", "list-heads", &bundle.to_string_lossy()]);
+    assert!(heads.lines().count() >= 2000, "{}", heads.lines().count());
+    let frozen = event(&events(&repo, "j1"), "candidate.frozen");
+    assert!(!frozen["refs"].as_array().expect("a list").is_empty());
+    nothing_left(&repo);
+}
+
+#[test]
 fn an_agent_does_not_see_records_or_the_persons_stash() {
     let repo = busy();
     run(&repo, "j1", "rm prot/rules.txt").expect(3, &[]);
@@ -237,6 +268,29 @@ fn an_ignore_file_with_a_star_hides_nothing_from_the_record() {
         unpacked(&record(&repo, "j2").join("ignored.tar")),
         [("new.txt".into(), "work\n".into())]
     );
+}
+
+#[test]
+fn hidden_files_that_do_not_fit_are_counted() {
+    let repo = busy();
+    let agent = "mkdir docs && printf '*\n' > docs/.gitignore && echo small > docs/a && head -c 40000000 /dev/zero > docs/big && echo small > docs/z";
+    quiet(&repo, "j1", agent).expect(15, &["docs/big", "1 of these file(s) did not fit"]);
+    let names: Vec<String> = unpacked(&record(&repo, "j1").join("ignored.tar"))
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["docs/.gitignore", "docs/a", "docs/z"]);
+}
+
+#[test]
+fn a_link_that_a_folder_rule_does_not_cover_is_named() {
+    let repo = busy();
+    repo.change(".gitignore", "node_modules/\n");
+    let agent = format!(
+        "ln -s {}/node_modules node_modules; echo 1 > payments/a.ts",
+        repo.root.display()
+    );
+    quiet(&repo, "j1", &agent).expect(9, &["node_modules"]);
 }
 
 #[test]

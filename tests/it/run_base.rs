@@ -100,6 +100,59 @@ fn no_commit_sha256_and_reftable_are_refused_before_the_agent() {
 }
 
 #[test]
+fn a_partial_clone_works_with_what_it_has_and_a_path_that_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let origin = Repo::new();
+    origin.git(["config", "uploadpack.allowFilter", "true"]);
+    let partial = origin.clone_as("partial", &["--filter=blob:none"]);
+    run_to(0, &partial, "j1", "echo 1 > payments/a.ts");
+    run_to(3, &partial, "j2", "rm prot/rules.txt");
+    let odd = origin
+        .beside("plain")
+        .root
+        .with_file_name(std::ffi::OsStr::from_bytes(b"latin\xe9"));
+    origin
+        .program("git")
+        .args(["clone", "--quiet", "."])
+        .args([&odd])
+        .run()
+        .success();
+    let outcome = job(&origin, "j1", &[], "touch ../../started").cwd(&odd).run();
+    outcome.expect(64, &["not UTF-8"]);
+    assert!(!odd.join(".git/agentgate").exists());
+    assert!(!origin.top().join("started").exists());
+}
+
+#[test]
+fn an_extension_that_this_git_does_not_know_is_named_at_once() {
+    let repo = Repo::new();
+    repo.git(["config", "core.repositoryFormatVersion", "1"]);
+    repo.git(["config", "extensions.relativeWorktrees", "true"]);
+    if repo.program("git").args(["status"]).run().code == 0 {
+        run_to(15, &repo, "j1", "true");
+    } else {
+        run(&repo, "j1", "touch ../../started").expect(2, &["relativeWorktrees", "2.48"]);
+        assert!(!repo.top().join("started").exists());
+    }
+}
+
+#[test]
+fn a_clone_inside_another_clone_has_its_worktrees_elsewhere() {
+    let outer = Repo::new();
+    outer.change(".gitignore", "vendor/\n");
+    let inner = outer.beside("repo/vendor/inner");
+    outer.git(["clone", "--quiet", ".", "vendor/inner"]);
+    let outcome = run(&inner, "j1", EDIT);
+    outcome.expect(0, &[]);
+    let worktree = value(&outcome, "worktree");
+    assert!(
+        worktree.starts_with(&*outer.home().join(".local/state/agentgate/inner-").to_string_lossy()),
+        "{worktree}"
+    );
+    assert_eq!(outer.git(["status", "--porcelain"]), "");
+}
+
+#[test]
 fn a_bare_clone_with_a_worktree_works_from_the_worktree_and_from_the_git_dir() {
     let origin = Repo::new();
     let bare = origin.clone_as("bare.git", &["--bare"]);

@@ -54,6 +54,104 @@ fn the_base_is_the_only_parent_and_the_frozen_tree_the_tree() {
 }
 
 #[test]
+fn the_persons_taste_in_git_changes_nothing() {
+    let repo = Repo::new();
+    for (key, value) in [
+        ("feature.manyFiles", "true"),
+        ("index.skipHash", "true"),
+        ("submodule.recurse", "true"),
+        ("diff.noprefix", "true"),
+        ("diff.renames", "copies"),
+        ("color.ui", "always"),
+        ("core.abbrev", "4"),
+        ("core.commentChar", "A"),
+        ("core.quotePath", "false"),
+        ("core.whitespace", "trailing-space"),
+        ("apply.whitespace", "error"),
+        ("i18n.commitEncoding", "ISO-8859-1"),
+        ("i18n.logOutputEncoding", "ISO-8859-1"),
+        ("commit.cleanup", "scissors"),
+        ("commit.verbose", "true"),
+        ("commit.template", "/nonexistent"),
+        ("trailer.separators", "#"),
+        ("trailer.sign.key", "Agent-Host: "),
+        ("log.showSignature", "true"),
+        ("status.showUntrackedFiles", "no"),
+        ("worktree.guessRemote", "true"),
+        ("checkout.workers", "4"),
+        ("core.logAllRefUpdates", "always"),
+        ("user.useConfigOnly", "true"),
+        ("advice.statusHints", "false"),
+        ("alias.commit-tree", "!false"),
+        ("core.pager", "false"),
+        ("core.editor", "false"),
+        ("core.untrackedCache", "true"),
+        ("core.preloadIndex", "false"),
+    ] {
+        repo.git(["config", key, value]);
+    }
+    repo.write("payments/ü.ts", "u  \n");
+    repo.commit("under these settings");
+    let path = super::support::jobs::task(&repo, "Goal: Größe ändern\n");
+    let agent = "echo 'x  ' >> payments/ü.ts; mv payments/pay.ts payments/moved.ts; git add -A; git commit -qm x";
+    let outcome = repo.agentgate([
+        "run",
+        "--job-id",
+        "j1",
+        &path.to_string_lossy(),
+        "--",
+        "sh",
+        "-c",
+        agent,
+    ]);
+    outcome.expect(0, &["verdict=ok"]);
+    assert_eq!(patched(&repo, "j1", "main"), frozen(&repo, "j1"));
+    let raw = repo.git(["cat-file", "commit", "agent/j1"]);
+    assert!(
+        raw.contains("\nagent job j1: Größe ändern") || raw.contains(": Größe ändern\n"),
+        "{raw}"
+    );
+    assert!(!raw.contains("\nencoding "), "{raw}");
+    repo.agentgate(["trailers", "main..agent/j1"])
+        .expect(0, &["1 agent commits"]);
+    assert_eq!(
+        repo.beside("repo-jobs/j1")
+            .git(["-c", "color.ui=never", "status", "--porcelain", "-uall"]),
+        ""
+    );
+    run_to(15, &repo, "j2", "git status; git stash list");
+    run_to(3, &repo, "j3", "rm prot/rules.txt");
+}
+
+#[test]
+fn a_split_index_of_the_person_is_no_hindrance() {
+    let repo = Repo::new();
+    repo.git(["config", "core.splitIndex", "true"]);
+    repo.git(["config", "splitIndex.maxPercentChange", "100"]);
+    repo.git(["update-index", "--split-index"]);
+    repo.change("payments/b.ts", "b\n");
+    // git itself renews the time of a shared index whenever it reads one.
+    let state = || {
+        let mut state = untouched(&repo);
+        state.retain(|path, _| !path.to_string_lossy().starts_with("sharedindex."));
+        state
+    };
+    let before = state();
+    run_to(
+        0,
+        &repo,
+        "j1",
+        "echo x >> payments/b.ts; git add -A; git commit -qm x; echo y > payments/c.ts; git add -A",
+    );
+    assert_eq!(
+        repo.git(["diff", "--name-only", "main", "agent/j1"]),
+        "payments/b.ts\npayments/c.ts"
+    );
+    assert_eq!(repo.beside("repo-jobs/j1").git(["status", "--porcelain"]), "");
+    same(&before, &state());
+}
+
+#[test]
 fn no_hook_of_the_clone_ever_runs() {
     let repo = Repo::new();
     let ran = repo.top().join("hooks-ran");

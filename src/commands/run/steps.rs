@@ -243,25 +243,9 @@ impl Job {
             tree: frozen.tree().to_string(),
             changed: frozen.changed as u64,
             hidden: hidden.len() as u64,
-            refs: self
-                .refs
-                .refs
-                .keys()
-                .take(20)
-                .map(|name| name.chars().take(100).collect())
-                .collect(),
-            nested: frozen
-                .nested
-                .iter()
-                .take(10)
-                .map(|path| gate::render::path(path))
-                .map(|name| name.chars().take(100).collect())
-                .collect(),
-            collisions: collisions
-                .into_iter()
-                .take(10)
-                .map(|name| name.chars().take(100).collect())
-                .collect(),
+            refs: few(self.refs.refs.keys().cloned()),
+            nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
+            collisions: few(collisions.into_iter()),
         };
         self.frozen = Some(frozen);
         self.stage = Some(stage);
@@ -399,6 +383,25 @@ pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> Strin
         shown.push(format!("and {} more", count - shown.len()));
     }
     shown.join(", ")
+}
+
+/// The first names, cut so that three lists of them fit into one line of the log. Where there are
+/// any, there is at least one.
+fn few(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut room = 1000;
+    let cut = names.map(|name| name.chars().take(100).collect::<String>());
+    cut.take_while(|name| {
+        // In JSON a control character takes six bytes.
+        let length = name
+            .chars()
+            .map(|c| if c.is_control() { 6 } else { c.len_utf8() + 1 })
+            .sum::<usize>()
+            + 3;
+        let fits = room >= length;
+        room = room.saturating_sub(length);
+        fits
+    })
+    .collect()
 }
 
 fn agent_end(ending: Ending) -> AgentEnd {
