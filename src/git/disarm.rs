@@ -43,6 +43,8 @@ pub(super) struct Aside {
     pub(super) submodules: Vec<Submodule>,
     /// Pipes, sockets and devices, below the worktree.
     pub(super) special: Vec<Vec<u8>>,
+    /// What was called `.git` but for case, which git refuses to stage, below the worktree.
+    pub(super) twins: Vec<Vec<u8>>,
     /// Lines for `update-index`: to which commits submodules had moved.
     moved: Vec<u8>,
 }
@@ -89,6 +91,11 @@ impl Stage {
         // By folder: where the git dir's objects lie, and the commit that its HEAD named.
         let mut found: HashMap<PathBuf, (Option<PathBuf>, Option<String>)> = HashMap::new();
         for (number, dot) in dots.iter().enumerate() {
+            if dot.file_name() != Some(OsStr::new(".git")) {
+                move_aside(dot, format!("twin-{number}"))?;
+                aside.twins.push(self.below(dot));
+                continue;
+            }
             let git_dir = pointed(dot);
             let head = git_dir.as_deref().and_then(head_of);
             let to = move_aside(dot, format!("git-{number}"))?;
@@ -115,7 +122,7 @@ impl Stage {
         Ok(aside)
     }
 
-    /// Every `.git` below the top, and what is no file in the place of a tracked one or of one that
+    /// Every `.git` below the top, in any case, and what is no file in the place of a tracked one or of one that
     /// git reads. Only names and kinds are looked at.
     fn look_through(&self, tracked: &HashSet<&[u8]>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         let (mut dots, mut special) = (Vec::new(), Vec::new());
@@ -126,8 +133,8 @@ impl Stage {
         while let Some(entry) = walk.next() {
             let entry = entry?;
             let kind = entry.file_type();
-            if entry.file_name() == ".git" {
-                if entry.depth() > 1 {
+            if entry.file_name().eq_ignore_ascii_case(".git") {
+                if entry.depth() > 1 || entry.file_name() != ".git" {
                     dots.push(entry.path().to_owned());
                 }
                 if kind.is_dir() {

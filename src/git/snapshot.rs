@@ -77,7 +77,13 @@ impl Stage {
         // Warnings about line endings would count as a failure of staging.
         settings.write_into(
             &git_dir,
-            &[("core.safecrlf", "false"), ("core.logallrefupdates", "false")],
+            &[
+                ("core.safecrlf", "false"),
+                ("core.logallrefupdates", "false"),
+                // A name that another system would take for `.git` is for the gate to refuse.
+                ("core.protectntfs", "false"),
+                ("core.protecthfs", "false"),
+            ],
         )?;
         files::replace(&git_dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
         copy_index(index, &git_dir.join("index"))?;
@@ -116,6 +122,7 @@ impl Stage {
         );
         let changed = gate::tree::diff(&before, &after)?.len();
         let (nested, put_back) = self.nested_or_ignored(git, &aside)?;
+        let nested = [nested, aside.twins].concat();
         Ok(Frozen {
             tree,
             changed,

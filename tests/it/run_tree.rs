@@ -142,6 +142,37 @@ fn pipes_in_place_of_files_that_git_reads_hold_nothing_up() {
 }
 
 #[test]
+fn names_that_another_system_takes_for_a_git_dir_are_refused() {
+    let repo = various();
+    for (at, name) in [
+        ".GIT",
+        "docs/.Git",
+        "git~1",
+        "docs/.git ",
+        "docs/.git.",
+        "docs/.g\u{200c}it",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("j{at}");
+        let agent = format!(
+            "mkdir -p '{name}/hooks'; echo x > '{name}/hooks/post-checkout'; echo x > '{name}/config'; echo 1 > payments/a.ts"
+        );
+        let outcome = run(&repo, &id, &agent);
+        assert!(outcome.code == 9 || outcome.code == 6, "{name}: {outcome}");
+        outcome.expect(outcome.code, &["uninspectable"]);
+        let outcome = run(
+            &repo,
+            &format!("{id}-file"),
+            &format!("echo 'gitdir: /nowhere' > '{name}'; echo 1 > payments/a.ts"),
+        );
+        assert_eq!(outcome.code, 9, "{name}: {outcome}");
+    }
+    nothing_left(&repo);
+}
+
+#[test]
 fn a_repository_in_an_ignored_folder_is_nobodys_business_and_is_kept() {
     let repo = various();
     repo.change(".gitignore", "node_modules/\n");

@@ -217,7 +217,7 @@ impl Job {
         self.save_hidden(&worktree.path, &hidden, &inside)?;
         if !frozen.nested.is_empty() {
             self.notices.push(format!(
-                "the agent made a repository of its own in {}: its files are taken as files, its history is not kept",
+                "repositories of the agent's own in {}: their files are taken as files, their history is not kept",
                 names(frozen.nested.iter().map(Vec::as_slice))
             ));
         }
