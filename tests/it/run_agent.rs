@@ -479,6 +479,22 @@ fn edits_of_the_person_meanwhile_stay_theirs() {
 }
 
 #[test]
+fn refs_and_files_of_the_clone_that_moved_meanwhile_are_told() {
+    let repo = busy();
+    let agent = format!(
+        "git -C {0} branch leaked; git -C {0} update-ref refs/heads/other HEAD~0; echo x > {0}/leak.txt; echo 1 > payments/a.ts",
+        repo.root.display()
+    );
+    let outcome = run(&repo, "j1", &agent);
+    outcome.expect(
+        0,
+        &["origin unknown", "ref refs/heads/leaked is new", "leak.txt is new"],
+    );
+    assert_eq!(changes(&repo, "j1"), "A\tpayments/a.ts");
+    assert_eq!(fs::read(repo.root.join("leak.txt")).expect("it is left alone"), b"x\n");
+}
+
+#[test]
 fn writing_into_the_clones_own_configuration_is_a_collision() {
     let repo = busy();
     let git = common(&repo);

@@ -264,6 +264,13 @@ fn json_is_one_object_with_the_same_facts() {
     assert_eq!(object["base"], repo.id("main"));
     assert!(object["worktree"].is_null() && object["branch"].is_null());
     assert_eq!(object["findings"][0]["path"], "prot/rules.txt");
+    let odd = job(&repo, "j2", &["--json"], "echo x > \"prot/$(printf 'a\\351')\"").run();
+    let finding = &odd.json()["findings"][0];
+    assert_eq!(
+        (&finding["path"], &finding["path_b64"]),
+        (&"prot/a\\xe9".into(), &"cHJvdC9h6Q==".into()),
+        "{odd}"
+    );
     let refusal = job(&repo, "j1", &["--json"], "true").run();
     assert_eq!((refusal.code, &refusal.json()["exit"]), (14, &14.into()));
     free(&repo);

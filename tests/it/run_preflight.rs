@@ -140,6 +140,41 @@ fn a_run_leaves_index_and_git_dir_as_they_were_even_with_stale_stat_data() {
 }
 
 #[test]
+fn a_run_from_a_linked_worktree_leaves_that_ones_admin_folder_as_it_was() {
+    let repo = Repo::new();
+    let linked = repo.beside("linked");
+    repo.git(["worktree", "add", "--quiet", "-b", "side", "../linked"]);
+    let file = fs::File::open(linked.root.join("payments/pay.ts")).expect("it is there");
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600))
+        .expect("a time");
+    let admin = repo.root.join(".git/worktrees/linked");
+    let state = || -> Vec<_> {
+        let mut state: Vec<_> = fs::read_dir(&admin)
+            .expect("it can be listed")
+            .map(|entry| entry.expect("an entry").path())
+            .map(|path| {
+                let meta = fs::metadata(&path).expect("it is there");
+                (
+                    path.clone(),
+                    meta.ino(),
+                    meta.mtime(),
+                    meta.mtime_nsec(),
+                    fs::read(&path).ok(),
+                )
+            })
+            .collect();
+        state.sort();
+        state
+    };
+    let before = (state(), untouched(&repo));
+    run_to(0, &linked, "j1", EDIT);
+    run_to(3, &linked, "j2", "rm prot/rules.txt");
+    assert_eq!(state(), before.0);
+    same(&before.1, &untouched(&repo));
+    assert_eq!(linked.git(["status", "--porcelain"]), "");
+}
+
+#[test]
 fn a_touched_file_under_a_filter_is_clean() {
     let repo = Repo::new();
     repo.git(["config", "filter.case.clean", "tr a-z A-Z"]);
