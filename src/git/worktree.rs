@@ -1,5 +1,6 @@
 //! Worktrees: added detached and locked, kept on a branch, removed by what the record says.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +14,9 @@ use super::shell;
 
 /// Marks an admin folder as ours, with the job id.
 const MARK: &str = "agentgate-job";
+
+/// Beside it, the inode of the folder that was made.
+const FOLDER: &str = "agentgate-folder";
 
 /// A worktree that agentgate made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +90,8 @@ impl Worktree {
             bail!("git worktree add failed: {}", first_lines(&outcome.stderr));
         }
         let admin = admin_of(path)?;
+        let folder = std::fs::symlink_metadata(path).with_context(|| format!("cannot stat {}", path.display()))?;
+        files::replace(&admin.join(FOLDER), folder.ino().to_string().as_bytes(), 0o600)?;
         files::replace(&admin.join(MARK), id.as_bytes(), 0o600)?;
         Ok(Worktree {
             path: path.to_owned(),
@@ -99,12 +105,20 @@ impl Worktree {
     }
 
     /// Whether the folder at the recorded path is still the worktree that was made: git's own two
-    /// pointers agree and our mark is there. Nothing else is ever deleted.
+    /// pointers agree, our mark is there, and it is the same folder (a link further up may lead to
+    /// another one of that name). Nothing else is ever deleted.
     pub fn is_ours(&self, id: &str) -> bool {
         let marked = files::read_small(&self.admin.join(MARK), 256).is_ok_and(|mark| mark == id.as_bytes());
         let pointed = files::read_small(&self.admin.join("gitdir"), 8192)
             .is_ok_and(|text| text.trim_ascii_end() == self.path.join(".git").as_os_str().as_encoded_bytes());
-        marked && pointed
+        let same = match (
+            files::read_small(&self.admin.join(FOLDER), 64),
+            self.path.symlink_metadata(),
+        ) {
+            (Ok(made), Ok(now)) if now.is_dir() => made == now.ino().to_string().as_bytes(),
+            _ => true,
+        };
+        marked && pointed && same
     }
 
     /// Why a person locked it, unless the lock is our own.
@@ -162,6 +176,10 @@ pub enum Content {
 
 /// Writes a worktree's `.git` file, replacing whatever stands there.
 pub fn point_git_file(worktree: &Path, git_dir: &Path) -> Result<()> {
+    // Through a link this would replace the git dir of what it leads to.
+    if !worktree.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        bail!("{} is no folder any more", worktree.display());
+    }
     let at = worktree.join(".git");
     if at.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         files::remove_tree(&at)?;

@@ -519,6 +519,45 @@ fn writing_into_the_clones_own_configuration_is_a_collision() {
 }
 
 #[test]
+fn a_worktree_that_was_replaced_by_another_folder_harms_nothing_else() {
+    for (id, agent) in [
+        // A link to the clone itself: its .git must not be taken for the worktree's.
+        ("link", "d=$PWD; cd ..; mv $d gone; ln -s ../repo $d"),
+        ("link-in-link", "d=$PWD; cd ..; rm -rf $d; ln -s ../repo x; ln -s x $d"),
+        // The folder of all worktrees leads elsewhere, where the same name is somebody's.
+        (
+            "root",
+            "cd ../..; mv repo-jobs moved; mkdir -p other/root/.git; echo mine > other/root/.git/config; echo mine > other/root/file; ln -s other repo-jobs",
+        ),
+        ("moved", "mv \"$PWD\" ../elsewhere; mkdir \"$PWD\""),
+        ("file", "rm -rf \"$PWD\"; echo x > \"$PWD\""),
+    ] {
+        let repo = busy();
+        quiet(&repo, id, agent).expect(20, &["removed or replaced"]);
+        assert!(repo.root.join("payments/pay.ts").exists() && repo.root.join(".git").is_dir());
+        repo.git(["fsck", "--full"]);
+        if id == "root" {
+            let theirs = repo.top().join("other/root");
+            assert_eq!(fs::read(theirs.join("file")).expect("it is left alone"), b"mine\n");
+            assert_eq!(
+                fs::read(theirs.join(".git/config")).expect("it is left alone"),
+                b"mine\n"
+            );
+        }
+        assert_eq!(event(&events(&repo, id), "job.failed")["exit"], 20);
+        free(&repo);
+        repo.agentgate(["drop", "--force", id]);
+        assert!(repo.root.join(".git").is_dir());
+        if id == "root" {
+            assert!(
+                repo.top().join("other/root/file").exists(),
+                "it was deleted as the job's"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_worktree_that_was_removed_under_the_job_is_a_collision_and_its_refs_are_saved() {
     let repo = busy();
     let agent = "echo 1 > payments/a.ts && git add -A && git commit -qm one && git branch mine && rm -rf \"$PWD\"";

@@ -50,6 +50,8 @@ pub struct Job {
     pub(super) artifacts: Option<PathBuf>,
     pub(super) verbose: bool,
     pub(super) worktree: Option<Worktree>,
+    /// Device and inode of its top folder when it was made.
+    pub(super) made: Option<(u64, u64)>,
     pub(super) content: Option<ContentSettings>,
     pub(super) shadow: Option<Shadow>,
     pub(super) stage: Option<Stage>,
@@ -156,6 +158,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         artifacts,
         verbose: options.verbose,
         worktree: None,
+        made: None,
         content: None,
         shadow: None,
         stage: None,

@@ -1,5 +1,6 @@
 //! The steps that make, run, freeze and judge.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,8 +61,16 @@ impl Job {
             path: worktree.path.display().to_string(),
             admin: worktree.admin.display().to_string(),
         };
+        self.made = identity(&worktree.path);
         self.worktree = Some(worktree);
         self.owner.append(&event)
+    }
+
+    /// Whether the folder at the worktree's path is the one that was made: not gone, not a link, and
+    /// not another one that a link further up leads to. Nothing else may be written to or deleted.
+    pub(super) fn worktree_is_there(&self) -> bool {
+        let worktree = self.worktree.as_ref().and_then(|worktree| identity(&worktree.path));
+        worktree.is_some() && worktree == self.made
     }
 
     pub(super) fn run_agent(&mut self, watch: &dyn Watch) -> Result<()> {
@@ -162,7 +171,7 @@ impl Job {
             }
         };
         // Not one process of the agent is left: from here on the worktree is ours again.
-        if worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        if self.worktree_is_there() {
             worktree.restore_git_file()?;
         }
         if leftovers > 0 {
@@ -191,14 +200,14 @@ impl Job {
         let content = self.content.clone().context("no settings")?;
         let private = self.places.private.clone();
         let git = self.checkout.git.clone();
-        if !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        if !self.worktree_is_there() {
             if let Some(shadow) = &self.shadow {
                 self.refs = evidence::agent_refs(shadow, &self.created.base);
                 let refs = self.refs.clone();
                 self.save_refs(&git, &content, &refs)?;
             }
             let what = format!(
-                "{} is gone: something removed the worktree under the job",
+                "{} is gone: something removed or replaced the worktree under the job",
                 worktree.path.display()
             );
             return Err(Stop::new(Exit::Collision, what).into());
@@ -373,6 +382,12 @@ impl Job {
         self.verdict = Some(verdict);
         self.owner.append(&event)
     }
+}
+
+/// Device and inode of a folder that is no link.
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let meta = folder.symlink_metadata().ok()?;
+    meta.is_dir().then(|| (meta.dev(), meta.ino()))
 }
 
 /// The first ten paths, printable.
