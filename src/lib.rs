@@ -47,10 +47,14 @@ pub fn main() -> ExitCode {
 }
 
 fn real_main(args: Vec<OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            report::stderr(&error.to_string());
+            if wants_json(&args) {
+                report::refusal(&usage(&error), true);
+            } else {
+                report::stderr(&error.to_string());
+            }
             return Exit::Usage;
         }
         Err(error) => {
@@ -71,12 +75,9 @@ fn real_main(args: Vec<OsString>) -> Exit {
         None => cwd,
         Some(dir) if cwd.join(dir).is_dir() => cwd.join(dir),
         Some(dir) => {
-            report::stderr(&format!(
-                "agentgate: error: -C {}: no such folder\n(exit {})\n",
-                dir.display(),
-                Exit::Usage
-            ));
-            return Exit::Usage;
+            let stop = Stop::new(Exit::Usage, format!("-C {}: no such folder", dir.display()));
+            report::refusal(&stop, cli.command.json());
+            return stop.exit;
         }
     };
     let surroundings = Surroundings {
@@ -95,6 +96,21 @@ fn real_main(args: Vec<OsString>) -> Exit {
             stop.exit
         }
     }
+}
+
+/// Whether `--json` was among words that could not be understood. What stands after `--` is the
+/// agent's.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
+}
+
+/// What clap says, as one refusal.
+fn usage(error: &clap::Error) -> Stop {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("bad command line");
+    let stop = Stop::new(Exit::Usage, first.strip_prefix("error: ").unwrap_or(first));
+    lines.fold(stop, |stop, line| stop.hint(line))
 }
 
 /// Every error as a documented exit. What nobody planned for is 1.
@@ -149,9 +165,9 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),
         Command::Drop(args) => {
             let edits = if args.force {
-                commands::drop::Edits::Discard
+                commands::remains::Edits::Discard
             } else {
-                commands::drop::Edits::Refuse
+                commands::remains::Edits::Refuse
             };
             Outcome::Drop(commands::drop::drop_job(surroundings, &args.id, edits)?)
         }

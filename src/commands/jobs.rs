@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Surroundings, drop, job_folder};
 use crate::exit::{Exit, Stop};
+use crate::git::worktree::Worktree;
 use crate::job::log::Line;
 use crate::job::machine::{self, State, Step};
 use crate::lock::{CloneLock, Holder};
@@ -54,7 +55,7 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
     let mut jobs = Vec::new();
     for id in store.ids()? {
         if let Some(folder) = store.find(&id)? {
-            jobs.push(row(&folder)?);
+            jobs.push(row(&folder));
         }
     }
     jobs.sort_by(|a, b| b.age.cmp(&a.age).then_with(|| a.id.cmp(&b.id)));
@@ -65,8 +66,12 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
     })
 }
 
-fn row(folder: &Folder) -> Result<Row> {
-    let owned = folder.is_owned()?;
+fn row(folder: &Folder) -> Row {
+    // A job that cannot be looked at must not hide the others.
+    let (owned, trouble) = match folder.is_owned() {
+        Ok(owned) => (owned, None),
+        Err(error) => (false, Some(error)),
+    };
     let mut row = Row {
         id: folder.id.clone(),
         state: "unreadable".into(),
@@ -78,11 +83,15 @@ fn row(folder: &Folder) -> Result<Row> {
         owned,
         detail: String::new(),
     };
-    let log = match folder.log() {
-        Ok(log) => log,
+    let log = match trouble.map_or_else(|| folder.log(), Err) {
+        Ok(log) if !log.lines.is_empty() => log,
+        Ok(_) => {
+            row.detail = "its log is empty: it ended before it began".into();
+            return row;
+        }
         Err(error) => {
             row.detail = format!("{error:#}");
-            return Ok(row);
+            return row;
         }
     };
     let state = log
@@ -103,12 +112,21 @@ fn row(folder: &Folder) -> Result<Row> {
         Some(Exit::Ok) => String::new(),
         Some(_) => state.reason.clone(),
     };
+    if let Some((path, admin)) = &state.worktree {
+        let (path, admin) = (PathBuf::from(path), PathBuf::from(admin));
+        let worktree = Worktree { path, admin };
+        if worktree.is_ours(&folder.id)
+            && let Some(reason) = worktree.locked_by_person(&folder.id)
+        {
+            row.detail = format!("locked by a person: {reason}");
+        }
+    }
     if let Some(created) = state.created {
         row.base = created.base;
         row.goal = created.goal;
         row.worktree = Some(PathBuf::from(created.worktree)).filter(|path| path.is_dir());
     }
-    Ok(row)
+    row
 }
 
 fn state_word(state: &State, owned: bool) -> &'static str {
@@ -182,7 +200,11 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
         torn: log.torn_bytes,
         lines: log.lines.into_iter().filter(|line| line.seq > since).collect(),
         files,
-        words: drop::words(&state),
+        words: match state.ended {
+            // Whether it runs, only its lock says; a reader takes none.
+            None if !state.dropped => "it has not finished".into(),
+            _ => drop::words(&state),
+        },
     })
 }
 

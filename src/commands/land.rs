@@ -3,6 +3,7 @@
 //! Runs nothing the candidate brought: hooks are off for the checkout update, and the branch moves
 //! by compare-and-swap. No clone lock is taken: a running job does not care which branch moves.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,15 +11,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use git2::Oid;
 
+use super::remains::{self, Edits, checked_out_at};
 use super::{Surroundings, drop};
 use crate::exit::{Exit, Stop};
+use crate::files;
 use crate::gate::tree::{Change, diff};
 use crate::git::program::{Git, first_lines};
 use crate::git::refs;
-use crate::git::repo::{Checkout, dirt_of};
+use crate::git::repo::{Checkout, dirt_of, under_way};
 use crate::git::shell;
 use crate::git::tree::GitTree;
-use crate::job::Event;
+use crate::job::{Created, Event};
+use crate::process::signals;
 use crate::store::{Owner, Store};
 
 /// What was landed.
@@ -38,12 +42,13 @@ pub struct Report {
     pub notices: Vec<String>,
 }
 
-/// Lands job `id` on `onto`, or on the branch HEAD pointed at when the job started.
+/// Lands job `id` on `onto`, or on the branch HEAD pointed at when the job started. A branch that
+/// is at the candidate already (a person merged it) needs no move.
 pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result<Report> {
     let checkout = surroundings.checkout()?;
-    let mut owner = drop::own(&Store::of(&checkout.common), id)?;
-    let (commit, base) = kept_commit(&owner, id)?;
-    let target = target_ref(&checkout, &owner, onto, id)?;
+    let (mut owner, created) = drop::own(&Store::of(&checkout.common), id)?;
+    let (commit, base) = kept_commit(&owner, &created, id)?;
+    let target = target_ref(&checkout, &created, onto, id)?;
     let repo = &checkout.repo;
     let old = repo
         .find_reference(&target)
@@ -57,45 +62,22 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
             )
             .hint("name another: --onto BRANCH")
         })?;
-    if old != base && !repo.graph_descendant_of(commit, old).unwrap_or(false) {
-        return Err(Stop::new(
-            Exit::TargetMoved,
-            format!(
-                "{} moved since the job started: it is at {old}, the candidate stands on {base}",
-                short(&target)
-            ),
-        )
-        .hint(format!(
-            "git -C {} rebase {}, check it, and merge it by hand",
-            shell(Path::new(&drop::worktree_path(&owner)?)),
-            short(&target)
-        ))
-        .hint("or run the task again from the new base")
-        .into());
+    let moves = old != commit;
+    if moves && old != base && !repo.graph_descendant_of(commit, old).unwrap_or(false) {
+        return Err(moved(repo, &target, old, commit, &created, id).into());
     }
-    drop::must_be_removable(&checkout, &owner, id, drop::Edits::Refuse)?;
-    let before = GitTree::of_commit(repo, old).map_err(crate::gate::GateError::from)?;
-    let after = GitTree::of_commit(repo, commit).map_err(crate::gate::GateError::from)?;
-    let changes = diff(&before, &after).map_err(crate::gate::GateError::from)?;
-    let place = checked_out_at(&checkout, &target)?;
-    if let Some(place) = &place {
-        must_not_be_in_the_way(&checkout.git, place, &changes)?;
-        dry_run(&checkout.git, place, old, commit)?;
-    }
-    refs::compare_and_swap(repo, &target, commit, old, &format!("agentgate land {id}"))?;
-    if let Some(place) = &place
-        && let Err(error) = update(&checkout.git, place, old, commit, Run::Real)
-    {
-        // The checkout was not touched: the branch must not claim otherwise.
-        refs::compare_and_swap(repo, &target, old, commit, "agentgate land: undone")?;
-        return Err(error);
+    let remains = remains::of(&checkout, &owner.state, &created, id);
+    remains.must_be_removable(&checkout, &owner.state, &created, id, Edits::Refuse)?;
+    let place = checked_out_at(&checkout, &target)?.filter(|place| moves && place.is_dir());
+    if moves {
+        advance(&checkout, place.as_deref(), &target, old, commit, id)?;
     }
     owner.append(&Event::Landed {
         commit: commit.to_string(),
         target: target.clone(),
         old: old.to_string(),
     })?;
-    let notices = drop::remove(&checkout, &owner, id)?;
+    let notices = drop::remove(&checkout, &owner, &created, &remains, id)?;
     Ok(Report {
         job_id: id.to_owned(),
         commit: commit.to_string(),
@@ -106,12 +88,59 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
     })
 }
 
+/// Moves the branch and then the files of the place where it is checked out.
+fn advance(checkout: &Checkout, place: Option<&Path>, target: &str, old: Oid, commit: Oid, id: &str) -> Result<()> {
+    let repo = &checkout.repo;
+    let before = GitTree::of_commit(repo, old).map_err(crate::gate::GateError::from)?;
+    let after = GitTree::of_commit(repo, commit).map_err(crate::gate::GateError::from)?;
+    let changes = diff(&before, &after).map_err(crate::gate::GateError::from)?;
+    must_not_be_rebased(checkout, target)?;
+    if let Some(place) = place {
+        must_not_be_busy(place)?;
+        must_not_be_in_the_way(&checkout.git, place, &changes)?;
+        dry_run(&checkout.git, place, old, commit)?;
+    }
+    // From here on a signal must not leave the branch moved and the files not.
+    signals::install().context("cannot catch signals")?;
+    refs::compare_and_swap(repo, target, commit, old, &format!("agentgate land {id}"))?;
+    if let Some(place) = place
+        && let Err(error) = update(&checkout.git, place, old, commit, Run::Real)
+    {
+        // The checkout was not touched: the branch must not claim otherwise.
+        refs::compare_and_swap(repo, target, old, commit, "agentgate land: undone")?;
+        return Err(error);
+    }
+    Ok(())
+}
+
+fn moved(repo: &git2::Repository, target: &str, old: Oid, commit: Oid, created: &Created, id: &str) -> Stop {
+    let target = short(target);
+    let id = shell_words::quote(id);
+    if repo.graph_descendant_of(old, commit).unwrap_or(false) {
+        return Stop::new(
+            Exit::TargetMoved,
+            format!("{target} moved on, to {old}, and has the candidate in its history already"),
+        )
+        .hint(format!("nothing is left to land: agentgate drop {id}"));
+    }
+    let base = &created.base;
+    Stop::new(
+        Exit::TargetMoved,
+        format!("{target} moved since job {id} started: it is at {old}, the candidate stands on {base}"),
+    )
+    .hint(format!(
+        "git -C {} rebase {target}, check it, and merge it by hand",
+        shell(Path::new(&created.worktree)),
+    ))
+    .hint("or run the task again from the new base")
+}
+
 /// The candidate and its base.
-fn kept_commit(owner: &Owner, id: &str) -> Result<(Oid, Oid)> {
+fn kept_commit(owner: &Owner, created: &Created, id: &str) -> Result<(Oid, Oid)> {
     let state = &owner.state;
     let kept = state.ended == Some(Exit::Ok) && !state.landed && !state.dropped;
-    match (&state.commit, &state.created) {
-        (Some(commit), Some(created)) if kept => Ok((Oid::from_str(commit)?, Oid::from_str(&created.base)?)),
+    match &state.commit {
+        Some(commit) if kept => Ok((Oid::from_str(commit)?, Oid::from_str(&created.base)?)),
         _ => Err(Stop::new(
             Exit::WrongState,
             format!("job {id} cannot be landed: {}", drop::words(state)),
@@ -121,12 +150,11 @@ fn kept_commit(owner: &Owner, id: &str) -> Result<(Oid, Oid)> {
     }
 }
 
-fn target_ref(checkout: &Checkout, owner: &Owner, onto: Option<&str>, id: &str) -> Result<String> {
-    let recorded = owner.state.created.as_ref().and_then(|created| created.target.clone());
+fn target_ref(checkout: &Checkout, created: &Created, onto: Option<&str>, id: &str) -> Result<String> {
     let name = match onto {
         Some(branch) if branch.starts_with("refs/heads/") => branch.to_owned(),
         Some(branch) => format!("refs/heads/{branch}"),
-        None => recorded.ok_or_else(|| {
+        None => created.target.clone().ok_or_else(|| {
             Stop::new(
                 Exit::Usage,
                 format!("job {id} started from a detached HEAD, so there is no branch to land on"),
@@ -151,30 +179,52 @@ fn short(name: &str) -> &str {
     name.strip_prefix("refs/heads/").unwrap_or(name)
 }
 
-/// Where a branch is checked out: git allows one place.
-fn checked_out_at(checkout: &Checkout, target: &str) -> Result<Option<PathBuf>> {
-    let listed = checkout
-        .git
-        .at(&checkout.common)
-        .args(["worktree", "list", "--porcelain", "-z"])
-        .bytes()?;
-    let (mut path, mut bare) = (None, false);
-    for line in listed.split(|&b| b == 0) {
-        if let Some(rest) = line.strip_prefix(b"worktree ") {
-            (path, bare) = (Some(PathBuf::from(OsStr::from_bytes(rest))), false);
-        } else if line == b"bare" {
-            bare = true;
-        } else if line.strip_prefix(b"branch ") == Some(target.as_bytes()) && !bare {
-            return Ok(path.filter(|path| path.is_dir()));
+/// Exit 12 in the middle of a merge and the like: its commit would not be the one that was meant.
+fn must_not_be_busy(place: &Path) -> Result<()> {
+    let busy = git2::Repository::open(place).ok().and_then(|repo| under_way(&repo));
+    match busy {
+        None => Ok(()),
+        Some(operation) => Err(Stop::new(
+            Exit::DirtyTree,
+            format!("{} is in the middle of {operation}", place.display()),
+        )
+        .hint("finish or abort it first: git status says how")
+        .into()),
+    }
+}
+
+/// Exit 12 while a checkout rebases or bisects the branch: HEAD is detached then, and the branch is
+/// set when that ends.
+fn must_not_be_rebased(checkout: &Checkout, target: &str) -> Result<()> {
+    let linked = std::fs::read_dir(checkout.common.join("worktrees"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|entry| entry.path());
+    for git_dir in linked.chain([checkout.common.clone()]) {
+        for (note, what) in [
+            ("rebase-merge/head-name", "rebased"),
+            ("rebase-apply/head-name", "rebased"),
+            ("BISECT_START", "bisected"),
+        ] {
+            let Ok(name) = files::read_small(&git_dir.join(note), 4096) else {
+                continue;
+            };
+            let name = name.trim_ascii_end();
+            if name == target.as_bytes() || name == short(target).as_bytes() {
+                return Err(Stop::new(Exit::DirtyTree, format!("{} is being {what}", short(target)))
+                    .hint(format!("finish or abort that first ({})", git_dir.join(note).display()))
+                    .into());
+            }
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Exit 12 where a touched path is dirty in the target's checkout, or where something untracked
 /// (ignored or not) stands at a path that the candidate adds.
 fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result<()> {
-    let touched: std::collections::HashSet<String> = changes
+    let touched: HashSet<String> = changes
         .iter()
         .map(|change| change.path.escape_ascii().to_string())
         .collect();
@@ -182,17 +232,26 @@ fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result
         .into_iter()
         .filter(|line| line.get(3..).is_some_and(|path| touched.contains(path)))
         .collect();
+    let tracked: HashSet<PathBuf> = changes
+        .iter()
+        .filter(|change| change.before.is_some())
+        .map(|change| place.join(OsStr::from_bytes(&change.path)))
+        .collect();
     for change in changes.iter().filter(|change| change.before.is_none()) {
         let mut at = place.to_owned();
-        for part in change.path.split(|&b| b == b'/') {
+        let parts: Vec<&[u8]> = change.path.split(|&b| b == b'/').collect();
+        for (number, part) in parts.iter().enumerate() {
             at.push(OsStr::from_bytes(part));
             let Ok(meta) = at.symlink_metadata() else { break };
-            let last = at == place.join(OsStr::from_bytes(&change.path));
-            // A tracked file in the place of a folder is part of the change itself.
-            let tracked = changes
-                .iter()
-                .any(|other| other.before.is_some() && place.join(OsStr::from_bytes(&other.path)) == at);
-            if (last || !meta.is_dir()) && !tracked {
+            let is_last = number + 1 == parts.len();
+            let is_free = match (meta.is_dir(), is_last) {
+                (true, false) => true,
+                // A folder in the place of a file may go when all in it goes.
+                (true, true) => has_only(&at, &tracked),
+                // A tracked file in the place of a folder is part of the change itself.
+                (false, _) => tracked.contains(&at),
+            };
+            if !is_free {
                 blocking.push(format!("?? {}", change.path.escape_ascii()));
                 break;
             }
@@ -204,6 +263,21 @@ fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result
     blocking.sort();
     blocking.dedup();
     Err(in_the_way(place, &blocking.join("\n")))
+}
+
+/// Whether a folder holds nothing but these files. An empty one that is there for no tracked file
+/// was made by a person.
+fn has_only(folder: &Path, files: &HashSet<PathBuf>) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
+    files.iter().any(|file| file.starts_with(folder))
+        && entries.into_iter().all(|entry| {
+            entry.is_ok_and(|entry| match entry.file_type() {
+                Ok(kind) if kind.is_dir() => has_only(&entry.path(), files),
+                _ => files.contains(&entry.path()),
+            })
+        })
 }
 
 fn in_the_way(place: &Path, what: &str) -> anyhow::Error {

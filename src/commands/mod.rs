@@ -10,6 +10,7 @@ pub mod jobs;
 pub mod land;
 pub mod open;
 pub mod preflight;
+pub mod remains;
 pub mod run;
 pub mod trailers;
 

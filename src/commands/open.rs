@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::{Surroundings, drop};
+use super::{Surroundings, drop, remains};
 use crate::exit::{Exit, Stop};
 use crate::git::refs;
 use crate::git::shell;
@@ -26,12 +26,7 @@ pub struct Report {
 /// hook runs, and files are laid out by the base's attributes.
 pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     let checkout = surroundings.checkout()?;
-    let owner = drop::own(&Store::of(&checkout.common), id)?;
-    let created = owner
-        .state
-        .created
-        .clone()
-        .context("the job's log has no job.created")?;
+    let (owner, created) = drop::own(&Store::of(&checkout.common), id)?;
     let path = PathBuf::from(&created.worktree);
     let kept = owner.state.ended == Some(Exit::Ok) && !owner.state.landed && !owner.state.dropped;
     if kept && path.is_dir() {
@@ -69,6 +64,8 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
             .hint(format!("is it open already? cd {}", shell(&path)))
             .into());
     }
+    // Somebody deleted the folder; git would not add it again.
+    remains::of(&checkout, &owner.state, &created, id).forget_if_gone()?;
     let worktree = Worktree::add(&checkout.git, &checkout.common, &path, &created.base, id, Content::None)?;
     if let Err(error) = fill(&checkout.git, &worktree, &candidate.to_string(), &created.base) {
         let _ = worktree.remove(id, &path.with_file_name(".trash"));

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, StatxFlags, fstat, openat, statat, statx, unlinkat};
 use rustix::io::Errno;
 
 /// How often a folder is listed again because it was not empty after all (a listing may skip
@@ -18,8 +18,9 @@ const LISTINGS: u32 = 3;
 
 /// Deletes a file, link or whole tree, following nothing. A missing one is fine.
 ///
-/// Folders are made accessible first. Another file system mounted inside is left alone, and that
-/// is an error; so is whatever else could not be deleted, after all the rest was.
+/// Folders are made accessible first. What is mounted inside is left alone (also a bind mount of
+/// a folder of the same file system: deleting "in it" would delete the original), and that is an
+/// error; so is whatever else could not be deleted, after all the rest was.
 ///
 /// Iterative, with one open folder at a time: 10,000 levels are neither a stack overflow nor too
 /// many descriptors, and every name is relative to its folder, so no path gets too long.
@@ -34,7 +35,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     };
     match statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if is_dir(&found) => Removal {
-            device: found.st_dev,
+            mount: mount_of(&parent)?,
             failed: None,
         }
         .run(parent, name),
@@ -61,12 +62,26 @@ fn unlock(folder: &OwnedFd) -> io::Result<Stat> {
     Ok(found)
 }
 
+/// Which mount a folder is seen through. The device does not say: a bind mount shares it with the
+/// original. A kernel that does not tell (before 5.8) gets nothing deleted.
+fn mount_of(folder: &OwnedFd) -> io::Result<u64> {
+    let found = statx(folder, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
+    if found.stx_mask & StatxFlags::MNT_ID.bits() == 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this kernel does not say what is mounted where",
+        ));
+    }
+    Ok(found.stx_mnt_id)
+}
+
 fn is_dir(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode) == FileType::Directory
 }
 
 struct Removal {
-    device: u64,
+    /// The mount that everything deleted must lie in.
+    mount: u64,
     /// The first thing that could not be deleted.
     failed: Option<io::Error>,
 }
@@ -145,10 +160,10 @@ impl Removal {
     fn try_enter(&mut self, parent: &OwnedFd, name: &CStr) -> io::Result<(OwnedFd, Stat, Vec<CString>)> {
         let directory = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = openat(parent, name, OFlags::PATH | directory, Mode::empty())?;
-        if fstat(&folder)?.st_dev != self.device {
+        if mount_of(&folder)? != self.mount {
             return Err(io::Error::new(
                 io::ErrorKind::CrossesDevices,
-                "another file system is mounted there",
+                "something is mounted there; umount it first",
             ));
         }
         let found = unlock(&folder)?;

@@ -44,6 +44,7 @@ pub struct Call<'a> {
     sealed: bool,
     stdin: Vec<u8>,
     limit: Option<Duration>,
+    patience: Option<Duration>,
 }
 
 impl Git {
@@ -106,6 +107,7 @@ impl Git {
             sealed: false,
             stdin: Vec::new(),
             limit: None,
+            patience: None,
         }
     }
 }
@@ -200,6 +202,13 @@ impl Call<'_> {
         self
     }
 
+    /// Ends it this long after a signal, or at once on a second one; see
+    /// [`Tool::finish_after_signal`]. Without, it runs to its end whatever arrives.
+    pub fn finish_after_signal(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+
     /// Runs it, whatever its status.
     pub fn outcome(self) -> Result<Outcome> {
         let mut args: Vec<OsString> = Vec::new();
@@ -239,6 +248,9 @@ impl Call<'_> {
             .stdin(self.stdin);
         if let Some(limit) = self.limit {
             tool = tool.time_limit(limit);
+        }
+        if let Some(patience) = self.patience {
+            tool = tool.finish_after_signal(patience);
         }
         Ok(tool.run()?)
     }

@@ -1,5 +1,7 @@
 //! Refs that agentgate moves itself, by libgit2, which runs no hooks.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, Result};
 use git2::{Oid, Repository};
 
@@ -8,6 +10,9 @@ use crate::exit::{Exit, Stop};
 /// Where records live as refs: `refs/agentgate/jobs/<job id>`. They point to trees, so that
 /// `git log --all` does not fill with refused work.
 pub const RECORDS: &str = "refs/agentgate/jobs/";
+
+/// How long another process's lock on a ref is waited for.
+const LOCK_TIME: Duration = Duration::from_secs(1);
 
 /// Writes the record as a tree and points the job's ref to it, replacing an earlier one.
 pub fn write_record(repo: &Repository, id: &str, files: &[(&str, Vec<u8>)], candidate: Option<Oid>) -> Result<Oid> {
@@ -53,19 +58,33 @@ pub fn create_branch(repo: &Repository, id: &str, commit: Oid) -> Result<()> {
 /// Moves a ref from one commit to another and only from that one.
 ///
 /// # Errors
-/// A [`Stop`] with exit 19 where it points elsewhere by now.
+/// A [`Stop`] with exit 19 where it points elsewhere by now, or where another process keeps it
+/// locked for longer than a moment.
 pub fn compare_and_swap(repo: &Repository, name: &str, new: Oid, old: Oid, message: &str) -> Result<()> {
-    repo.reference_matching(name, new, true, old, message)
-        .map(|_| ())
-        .map_err(|error| {
-            if error.code() == git2::ErrorCode::Modified {
+    let started = Instant::now();
+    loop {
+        let Err(error) = repo.reference_matching(name, new, true, old, message) else {
+            return Ok(());
+        };
+        return Err(match error.code() {
+            git2::ErrorCode::Locked if started.elapsed() < LOCK_TIME => {
+                std::thread::sleep(Duration::from_millis(10));
+                continue;
+            }
+            git2::ErrorCode::Locked => Stop::new(
+                Exit::TargetMoved,
+                format!("{name} is being changed by another process: {}", error.message()),
+            )
+            .hint("try again; where no git is at work any more, delete that lock file")
+            .into(),
+            git2::ErrorCode::Modified => {
                 Stop::new(Exit::TargetMoved, format!("{name} moved while it was being landed on"))
                     .hint("try again")
                     .into()
-            } else {
-                anyhow::Error::from(error).context(format!("cannot move {name}"))
             }
-        })
+            _ => anyhow::Error::from(error).context(format!("cannot move {name}")),
+        });
+    }
 }
 
 /// Deletes a ref if it still points where it should; says whether it did.

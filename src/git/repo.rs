@@ -123,18 +123,7 @@ impl Checkout {
 
     /// An operation that git has under way here, in words.
     pub fn operation(&self) -> Option<&'static str> {
-        match self.repo.state() {
-            git2::RepositoryState::Merge => Some("a merge"),
-            git2::RepositoryState::Revert | git2::RepositoryState::RevertSequence => Some("a revert"),
-            git2::RepositoryState::CherryPick | git2::RepositoryState::CherryPickSequence => Some("a cherry-pick"),
-            git2::RepositoryState::Bisect => Some("a bisect"),
-            git2::RepositoryState::Rebase
-            | git2::RepositoryState::RebaseInteractive
-            | git2::RepositoryState::RebaseMerge
-            | git2::RepositoryState::ApplyMailboxOrRebase
-            | git2::RepositoryState::ApplyMailbox => Some("a rebase or am"),
-            git2::RepositoryState::Clean => None,
-        }
+        under_way(&self.repo)
     }
 
     /// What makes this checkout dirty, in porcelain lines; `spared` (a path below the work tree)
@@ -148,6 +137,22 @@ impl Checkout {
             .and_then(|path| path.strip_prefix(workdir).ok())
             .map(|path| path.as_os_str().as_bytes().to_vec());
         dirt_of(&self.git, workdir, spared.as_deref())
+    }
+}
+
+/// An operation that git has under way in a checkout, in words.
+pub fn under_way(repo: &git2::Repository) -> Option<&'static str> {
+    match repo.state() {
+        git2::RepositoryState::Merge => Some("a merge"),
+        git2::RepositoryState::Revert | git2::RepositoryState::RevertSequence => Some("a revert"),
+        git2::RepositoryState::CherryPick | git2::RepositoryState::CherryPickSequence => Some("a cherry-pick"),
+        git2::RepositoryState::Bisect => Some("a bisect"),
+        git2::RepositoryState::Rebase
+        | git2::RepositoryState::RebaseInteractive
+        | git2::RepositoryState::RebaseMerge
+        | git2::RepositoryState::ApplyMailboxOrRebase
+        | git2::RepositoryState::ApplyMailbox => Some("a rebase or am"),
+        git2::RepositoryState::Clean => None,
     }
 }
 

@@ -24,6 +24,8 @@ use super::settings::ContentSettings;
 use super::shadow::copy_index;
 use super::tree::GitTree;
 
+/// How long staging may go on after a signal: a filter may wait for a network.
+const STAGING_PATIENCE: Duration = Duration::from_secs(7);
 /// How long staging may take: filters run in it.
 const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An index larger than this (bytes) is not asked for names.
@@ -142,6 +144,7 @@ impl Stage {
                 .git(git)
                 .args(["add", "--all", "--sparse", "."])
                 .limit(STAGING_LIMIT)
+                .finish_after_signal(STAGING_PATIENCE)
                 .outcome()?;
             let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
             if outcome.success() && said.lines().all(|line| line.trim().is_empty() || is_harmless(line)) {

@@ -1,11 +1,10 @@
 //! Worktrees: added detached and locked, kept on a branch, removed by what the record says.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::exit::{Exit, Stop};
 use crate::files;
 
 use super::program::{Git, first_lines};
@@ -14,9 +13,6 @@ use super::shell;
 
 /// Marks an admin folder as ours, with the job id.
 const MARK: &str = "agentgate-job";
-
-/// Beside it, the inode of the folder that was made.
-const FOLDER: &str = "agentgate-folder";
 
 /// A worktree that agentgate made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +67,6 @@ impl Worktree {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
         }
-        let reason = format!("agentgate job {id}");
         let mut call = git
             .at(common)
             .config("core.splitIndex", "false")
@@ -80,18 +75,21 @@ impl Worktree {
             .config("checkout.guess", "false")
             .config("worktree.useRelativePaths", "false")
             .args(["worktree", "add", "--quiet", "--detach", "--lock", "--reason"])
-            .arg(&reason);
+            .arg(lock_reason(id));
         if content == Content::None {
             call = call.arg("--no-checkout");
         }
-        let outcome = call.arg(path).arg(base).outcome()?;
+        let outcome = call
+            .arg(path)
+            .arg(base)
+            .finish_after_signal(Duration::ZERO)
+            .outcome()
+            .inspect_err(|_| discard_half_made(git, common, path))?;
         if !outcome.success() {
             discard_half_made(git, common, path);
             bail!("git worktree add failed: {}", first_lines(&outcome.stderr));
         }
         let admin = admin_of(path)?;
-        let folder = std::fs::symlink_metadata(path).with_context(|| format!("cannot stat {}", path.display()))?;
-        files::replace(&admin.join(FOLDER), folder.ino().to_string().as_bytes(), 0o600)?;
         files::replace(&admin.join(MARK), id.as_bytes(), 0o600)?;
         Ok(Worktree {
             path: path.to_owned(),
@@ -104,28 +102,56 @@ impl Worktree {
         point_git_file(&self.path, &self.admin)
     }
 
-    /// Whether the folder at the recorded path is still the worktree that was made: git's own two
-    /// pointers agree, our mark is there, and it is the same folder (a link further up may lead to
-    /// another one of that name). Nothing else is ever deleted.
+    /// Whether the registration is the one that was made for this job: it names the recorded path,
+    /// and our mark is there (or, where it was never finished, our lock). No other is ever removed.
     pub fn is_ours(&self, id: &str) -> bool {
-        let marked = files::read_small(&self.admin.join(MARK), 256).is_ok_and(|mark| mark == id.as_bytes());
+        let marked = files::read_small(&self.admin.join(MARK), 256).is_ok_and(|mark| mark == id.as_bytes())
+            || (!self.admin.join(MARK).exists()
+                && files::read_small(&self.admin.join("locked"), 256)
+                    .is_ok_and(|reason| reason.trim_ascii_end() == lock_reason(id).as_bytes()));
         let pointed = files::read_small(&self.admin.join("gitdir"), 8192)
             .is_ok_and(|text| text.trim_ascii_end() == self.path.join(".git").as_os_str().as_encoded_bytes());
-        let same = match (
-            files::read_small(&self.admin.join(FOLDER), 64),
-            self.path.symlink_metadata(),
-        ) {
-            (Ok(made), Ok(now)) if now.is_dir() => made == now.ino().to_string().as_bytes(),
-            _ => true,
+        marked && pointed
+    }
+
+    /// What stands at the path now. The registration alone does not say: a person may have put
+    /// something else there. `private` is the git dir that an agent at work is given.
+    pub fn standing(&self, private: &Path) -> Standing {
+        match self.path.symlink_metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Standing::Gone,
+            Ok(meta) if meta.is_dir() => {}
+            _ => return Standing::Foreign,
+        }
+        let at = self.path.join(".git");
+        let is_ours = match files::read_small(&at, 8192) {
+            Ok(text) => pointer(&text).is_some_and(|target| {
+                let target = self.path.join(target);
+                [&self.admin, private].into_iter().any(|ours| same(&target, ours))
+            }),
+            // Killed before git wrote the pointer: then there is nothing else in it either.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                std::fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
+            }
+            Err(_) => false,
         };
-        marked && pointed && same
+        if is_ours { Standing::Ours } else { Standing::Foreign }
+    }
+
+    /// Removes the registration alone.
+    pub fn forget(&self) -> Result<()> {
+        files::remove_tree(&self.admin).with_context(|| format!("cannot remove {}", self.admin.display()))?;
+        // git removes this folder itself when the last worktree goes.
+        if let Some(worktrees) = self.admin.parent() {
+            let _ = std::fs::remove_dir(worktrees);
+        }
+        Ok(())
     }
 
     /// Why a person locked it, unless the lock is our own.
     pub fn locked_by_person(&self, id: &str) -> Option<String> {
         let reason = files::read_small(&self.admin.join("locked"), 4096).ok()?;
         let reason = String::from_utf8_lossy(&reason).trim().to_owned();
-        (reason != format!("agentgate job {id}")).then_some(reason)
+        (reason != lock_reason(id)).then_some(reason)
     }
 
     /// Takes our lock off.
@@ -152,17 +178,25 @@ impl Worktree {
         let is_folder = self.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         if is_folder {
             let moved = files::rename_to_trash(&self.path, trash)?;
-            files::remove_tree(&self.admin)?;
+            self.forget()?;
             files::remove_tree(&moved)?;
         } else {
-            files::remove_tree(&self.admin)?;
-        }
-        // git removes this folder itself when the last worktree goes.
-        if let Some(worktrees) = self.admin.parent() {
-            let _ = std::fs::remove_dir(worktrees);
+            self.forget()?;
         }
         Ok(None)
     }
+}
+
+/// What stands at a worktree's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The worktree that was made: a folder whose `.git` points to its registration, or to the
+    /// private git dir.
+    Ours,
+    /// Nothing.
+    Gone,
+    /// Something else, which is not ours to touch.
+    Foreign,
 }
 
 /// Whether `Worktree::add` fills the folder.
@@ -189,14 +223,26 @@ pub fn point_git_file(worktree: &Path, git_dir: &Path) -> Result<()> {
     Ok(())
 }
 
+fn lock_reason(id: &str) -> String {
+    format!("agentgate job {id}")
+}
+
 fn admin_of(path: &Path) -> Result<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
     let text = files::read_small(&path.join(".git"), 8192)?;
-    let target = text
-        .strip_prefix(b"gitdir: ")
-        .with_context(|| format!("{}/.git is no pointer to a git dir", path.display()))?;
+    let target = pointer(&text).with_context(|| format!("{}/.git is no pointer to a git dir", path.display()))?;
+    Ok(path.join(target))
+}
+
+/// Where a `.git` file points to.
+fn pointer(text: &[u8]) -> Option<&Path> {
+    use std::os::unix::ffi::OsStrExt;
+    let target = text.strip_prefix(b"gitdir: ")?;
     let target = target.strip_suffix(b"\n").unwrap_or(target);
-    Ok(path.join(std::ffi::OsStr::from_bytes(target)))
+    Some(Path::new(std::ffi::OsStr::from_bytes(target)))
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a == b || matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// A failed or killed `worktree add` leaves a registration and half the files.
@@ -207,6 +253,8 @@ fn discard_half_made(git: &Git, common: &Path, path: &Path) {
         .args(["worktree", "remove", "--force", "--force"])
         .arg(path)
         .outcome();
+    // git removes this folder itself when the last worktree goes, but not when it was interrupted.
+    let _ = std::fs::remove_dir(common.join("worktrees"));
 }
 
 /// Fills an empty worktree with a tree, index included, without running a hook. Filters are those
@@ -222,22 +270,4 @@ pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str) -> Result<()
     at(&["read-tree", tree])?;
     at(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
     Ok(())
-}
-
-/// Refuses a worktree that holds something its candidate does not.
-pub fn must_be_clean(git: &Git, path: &Path) -> Result<()> {
-    let dirt = super::repo::dirt_of(git, path, None)?;
-    if dirt.is_empty() {
-        return Ok(());
-    }
-    Err(Stop::new(
-        Exit::DirtyTree,
-        format!(
-            "{} has changes that are not in the candidate:\n{}",
-            path.display(),
-            dirt.join("\n")
-        ),
-    )
-    .hint(format!("commit or save them elsewhere: git -C {} diff", shell(path)))
-    .into())
 }

@@ -29,7 +29,7 @@ pub struct Tool {
     stdout_limit: usize,
     stderr_limit: usize,
     time_limit: Option<Duration>,
-    stop_on_signal: bool,
+    patience: Option<Duration>,
 }
 
 /// Between SIGTERM, on which git removes its lock files, and SIGKILL.
@@ -49,7 +49,7 @@ impl Tool {
             stdout_limit: 1 << 30,
             stderr_limit: 1 << 20,
             time_limit: None,
-            stop_on_signal: false,
+            patience: None,
         }
     }
 
@@ -103,8 +103,14 @@ impl Tool {
     }
 
     /// Ends it when a signal arrives while it runs. Not for clean-up work, which must go on.
-    pub fn stop_on_signal(mut self) -> Tool {
-        self.stop_on_signal = true;
+    pub fn stop_on_signal(self) -> Tool {
+        self.finish_after_signal(Duration::ZERO)
+    }
+
+    /// The same, but it has this long to finish after the first signal; one more ends it at once.
+    /// A signal that arrived before it was started counts as the first.
+    pub fn finish_after_signal(mut self, patience: Duration) -> Tool {
+        self.patience = Some(patience);
         self
     }
 
@@ -164,16 +170,24 @@ impl Tool {
             ioctl_fionbio(input, true)?;
         }
         let signals_before = signals::count();
+        let mut signaled: Option<Instant> = None;
         loop {
-            let left = self.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
+            let mut left = self.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
             if let (Some(limit), Some(Duration::ZERO)) = (self.time_limit, left) {
                 return Ok(Stop::TimedOut(limit));
             }
-            if self.stop_on_signal
-                && signals::count() > signals_before
+            if let Some(patience) = self.patience
                 && let Some(signal) = signals::pending()
             {
-                return Ok(Stop::Signal(signal));
+                let more = signals::count() - signals_before;
+                let is_first = signals_before == 0 || patience.is_zero();
+                let patient_for = patience.saturating_sub(signaled.get_or_insert_with(Instant::now).elapsed());
+                if more > usize::from(is_first) || (patient_for.is_zero() && (more > 0 || !is_first)) {
+                    return Ok(Stop::Signal(signal));
+                }
+                if !patience.is_zero() {
+                    left = Some(left.map_or(patient_for, |left| left.min(patient_for)));
+                }
             }
             if self.wait(&process, input.as_ref(), [&stdout, &stderr], left)? {
                 // All that it wrote itself is in the pipes now.
@@ -211,7 +225,7 @@ impl Tool {
         outputs: [&Capture; 2],
         left: Option<Duration>,
     ) -> io::Result<bool> {
-        let signals = if self.stop_on_signal {
+        let signals = if self.patience.is_some() {
             signals::descriptors()
         } else {
             Vec::new()
@@ -368,7 +382,7 @@ pub enum ToolError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// This signal arrived and it was ended ([`Tool::stop_on_signal`]).
+    /// This signal arrived and it was ended ([`Tool::finish_after_signal`]).
     Interrupted {
         /// The command line.
         command: String,
@@ -396,6 +410,16 @@ impl fmt::Display for ToolError {
             }
             ToolError::Interrupted { command, signal } => write!(f, "`{command}` was ended by signal {signal}"),
             ToolError::Io { command, error } => write!(f, "cannot supervise `{command}`: {error}"),
+        }
+    }
+}
+
+impl ToolError {
+    /// The signal because of which a tool was ended, where that is what an error comes from.
+    pub fn signal_in(error: &anyhow::Error) -> Option<i32> {
+        match error.downcast_ref::<ToolError>()? {
+            ToolError::Interrupted { signal, .. } => Some(*signal),
+            _ => None,
         }
     }
 }

@@ -29,8 +29,8 @@ pub fn render(outcome: &Outcome) -> (String, String) {
                 "the candidate is staged there; git diff --cached shows it"
             };
             let beside = format!(
-                "agentgate: {words}\nnext: agentgate drop {} when you are done\n",
-                report.job_id
+                "agentgate: {words}\nnext: agentgate drop {}   # when you are done\n",
+                shell_words::quote(&report.job_id)
             );
             (format!("worktree={}\n", line(&report.worktree)), beside)
         }

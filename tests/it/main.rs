@@ -6,11 +6,16 @@
 )]
 
 mod check;
+mod cli;
+mod contract;
 mod demo;
+mod drop_open;
 mod exits;
 mod floors;
 mod gate;
 mod init;
+mod land;
+mod lock;
 mod run_agent;
 mod run_base;
 mod run_commit;
@@ -22,5 +27,7 @@ mod run_record;
 mod run_submodule;
 mod run_task;
 mod run_tree;
+mod signals;
+mod status_log;
 mod support;
 mod trailers;

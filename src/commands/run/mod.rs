@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::{Surroundings, Watch};
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 use crate::gate::Finding;
 use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
@@ -89,7 +89,10 @@ pub fn run(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) ->
         Ok(exit) => job.report(exit),
         Err(error) => {
             watch.settled();
-            match job.fail_with_evidence(&error, watch) {
+            let ended = job
+                .stop_without_worktree(&error, watch)
+                .or_else(|| job.fail_with_evidence(&error, watch));
+            match ended {
                 Some(exit) => job.report(exit),
                 None => return Err(job.broke(error)),
             }
@@ -127,12 +130,26 @@ fn drive(job: &mut prepare::Job, watch: &dyn Watch) -> Result<Exit> {
 }
 
 fn land_if_asked(options: &Options, surroundings: &Surroundings, mut report: Report) -> Result<Report> {
-    if options.land && report.exit == Exit::Ok {
-        let landed = super::land::land(surroundings, &report.job_id, None)?;
-        report.worktree = None;
-        report.branch = None;
-        report.next.clear();
-        report.landed = Some(landed);
+    if !options.land || report.exit != Exit::Ok {
+        return Ok(report);
+    }
+    match super::land::land(surroundings, &report.job_id, None) {
+        Ok(landed) => {
+            report.worktree = None;
+            report.branch = None;
+            report.next.clear();
+            report.landed = Some(landed);
+        }
+        // The job is kept all the same, and whoever asked must learn where.
+        Err(error) => {
+            let stop = match error.downcast::<Stop>() {
+                Ok(stop) => stop,
+                Err(error) => Stop::new(Exit::Internal, format!("{error:#}")),
+            };
+            report.exit = stop.exit;
+            report.reason = format!("kept, but not landed: {}", stop.message);
+            report.notices.extend(stop.hints);
+        }
     }
     Ok(report)
 }

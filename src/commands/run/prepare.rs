@@ -81,6 +81,14 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     let task_place = task_place(&surroundings.cwd, &options.task);
     let checkout = surroundings.checkout()?;
     let head = checkout.head()?;
+    if options.land && head.branch.is_none() {
+        return Err(Stop::new(
+            Exit::Usage,
+            "--land: HEAD is detached, so there is no branch to land on",
+        )
+        .hint("git switch to a branch, or leave --land out and land with --onto BRANCH")
+        .into());
+    }
     let base = match &options.base {
         None => head.commit,
         Some(revision) => checkout.commit(revision)?.ok_or_else(|| {

@@ -12,6 +12,7 @@ use crate::gate::GateError;
 use crate::git::shell;
 use crate::job::machine::Ending;
 use crate::job::{AgentEnd, Event};
+use crate::process::ToolError;
 use crate::store;
 
 impl Job {
@@ -53,6 +54,14 @@ impl Job {
         Ok(())
     }
 
+    /// A signal ended git while it made the worktree: there is nothing to save and to delete.
+    pub(super) fn stop_without_worktree(&mut self, error: &anyhow::Error, watch: &dyn Watch) -> Option<Exit> {
+        let signal = ToolError::signal_in(error).filter(|_| self.worktree.is_none())?;
+        self.end(&Ending::Interrupted(signal), watch)
+            .ok()
+            .map(|()| Exit::from_signal(signal))
+    }
+
     /// A failure after the candidate was frozen and before anything was kept: all evidence is at
     /// hand, so the job ends as any other that failed. `None` where it cannot be saved.
     pub(super) fn fail_with_evidence(&mut self, error: &anyhow::Error, watch: &dyn Watch) -> Option<Exit> {
@@ -73,27 +82,30 @@ impl Job {
     /// A failure that nobody planned for. Whatever could not be saved is not deleted either.
     pub(super) fn broke(&mut self, error: anyhow::Error) -> anyhow::Error {
         // The person ended the job: that its evidence could not be saved is told, not returned.
-        let interrupted = match self.owner.state.agent {
-            Some(AgentEnd::Interrupted { signal }) => Some(Exit::from_signal(signal)),
+        let signal = ToolError::signal_in(&error).or(match self.owner.state.agent {
+            Some(AgentEnd::Interrupted { signal }) => Some(signal),
             _ => None,
-        };
+        });
         let (exit, message) = match error.downcast_ref::<Stop>() {
             Some(stop) => (stop.exit, stop.message.clone()),
-            None => (interrupted.unwrap_or(Exit::Internal), format!("{error:#}")),
+            None => (signal.map_or(Exit::Internal, Exit::from_signal), format!("{error:#}")),
         };
         let reason: String = message
             .chars()
             .filter(|letter| !letter.is_control())
             .take(500)
             .collect();
-        let recorded = self.owner.state.ended.is_some()
-            || self
-                .owner
-                .append(&Event::Failed {
-                    exit: exit.code(),
-                    reason: reason.clone(),
-                })
-                .is_ok();
+        let event = match signal.filter(|signal| exit == Exit::from_signal(*signal)) {
+            Some(signal) => Event::Interrupted {
+                signal,
+                exit: exit.code(),
+            },
+            None => Event::Failed {
+                exit: exit.code(),
+                reason,
+            },
+        };
+        let recorded = self.owner.state.ended.is_some() || self.owner.append(&event).is_ok();
         let id = shell_words::quote(&self.owner.folder.id).into_owned();
         let mut stop = Stop::new(exit, format!("job {id} failed: {message}"));
         if recorded {

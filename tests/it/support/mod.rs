@@ -4,3 +4,4 @@ pub mod jobs;
 pub mod memtree;
 pub mod program;
 pub mod repo;
+pub mod scene;

@@ -1,0 +1,551 @@
+//! `agentgate land`: fast-forward, nothing of a person's lost, nothing of the candidate's run.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
+
+use super::support::repo::Repo;
+use super::support::scene::{self, AGENT, JOB, agent, kept, last_kind, nothing_left, with_kept, worktree};
+
+/// The landing is refused with this code: the branch has not moved, the files of the checkout are
+/// as before, and the job is kept as it was.
+#[track_caller]
+fn refused(repo: &Repo, code: i32, texts: &[&str]) {
+    let (at, files) = (repo.id("main"), scene::tree(&repo.root));
+    let branch = repo.git(["branch", "--list", "agent/*"]);
+    repo.agentgate(["land", JOB]).expect(code, texts);
+    assert_eq!(repo.id("main"), at);
+    assert_eq!(scene::tree(&repo.root), files);
+    assert_eq!(repo.git(["branch", "--list", "agent/*"]), branch);
+    assert_ne!(last_kind(repo, JOB), "job.landed");
+}
+
+/// The candidate of [`AGENT`] is on main, in the main checkout, and the job has left nothing.
+#[track_caller]
+fn landed(repo: &Repo, candidate: &str) {
+    assert_eq!(repo.id("main"), candidate);
+    assert_eq!(
+        fs::read_to_string(repo.root.join("payments/pay.ts")).expect("it is there"),
+        "export const pay = 2;\n"
+    );
+    assert!(repo.root.join("payments/new.ts").exists());
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    nothing_left(repo);
+    scene::lock_is_free(repo);
+}
+
+#[test]
+fn it_moves_the_branch_and_the_main_checkout() {
+    let repo = with_kept();
+    let (base, candidate) = (repo.id("main"), repo.id("agent/j1"));
+    let outcome = repo.agentgate(["land", JOB]).success();
+    assert_eq!(
+        outcome.stdout,
+        format!(
+            "landed=refs/heads/main\ncommit={candidate}\nold={base}\ncheckout={}\n",
+            repo.root.display()
+        )
+    );
+    landed(&repo, &candidate);
+    let events = scene::events(&repo, JOB);
+    let last = events.last().expect("a log has events");
+    assert_eq!(last["event"], "job.landed");
+    assert_eq!(last["commit"], *candidate);
+    assert_eq!(last["target"], "refs/heads/main");
+    assert_eq!(last["old"], *base);
+    assert!(scene::record(&repo, JOB).join("change.patch").exists());
+    repo.git(["rev-parse", "--verify", "refs/agentgate/jobs/j1"]);
+    assert_eq!(scene::row(&repo, JOB)["state"], "landed");
+}
+
+#[test]
+fn it_works_from_a_linked_worktree_a_subfolder_and_the_jobs_own_worktree() {
+    let repo = with_kept();
+    repo.git(["worktree", "add", "--quiet", "-b", "other", "../linked"]);
+    let candidate = repo.id("agent/j1");
+    repo.beside("linked").agentgate(["land", JOB]).success();
+    assert_eq!(repo.id("main"), candidate);
+    assert_eq!(repo.id("other"), repo.id("main~1"));
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+
+    for folder in ["repo/payments", "repo-jobs/j1"] {
+        let repo = with_kept();
+        let candidate = repo.id("agent/j1");
+        repo.beside(folder).agentgate(["land", JOB]).success();
+        landed(&repo, &candidate);
+    }
+}
+
+#[test]
+fn onto_another_branch_leaves_the_checkout_alone() {
+    let repo = with_kept();
+    repo.git(["branch", "release"]);
+    let (base, candidate, files) = (repo.id("main"), repo.id("agent/j1"), scene::tree(&repo.root));
+    let outcome = repo.agentgate(["land", JOB, "--onto", "release"]).success();
+    assert!(!outcome.stdout.contains("checkout="), "{outcome}");
+    assert_eq!(repo.id("release"), candidate);
+    assert_eq!(repo.id("main"), base);
+    assert_eq!(scene::tree(&repo.root), files);
+    nothing_left(&repo);
+}
+
+#[test]
+fn a_branch_that_is_checked_out_in_a_linked_worktree_is_updated_there() {
+    let repo = with_kept();
+    repo.git(["worktree", "add", "--quiet", "-b", "release", "../linked"]);
+    let linked = repo.beside("linked");
+    repo.agentgate(["land", JOB, "--onto", "release"])
+        .expect(0, &[&format!("checkout={}", linked.root.display())]);
+    assert!(linked.root.join("payments/new.ts").exists());
+    assert_eq!(linked.git(["status", "--porcelain"]), "");
+    assert!(!repo.root.join("payments/new.ts").exists());
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+#[test]
+fn an_older_branch_is_brought_forward_whole() {
+    let repo = Repo::new();
+    repo.git(["branch", "old"]);
+    repo.change("payments/between.ts", "export {};\n");
+    kept(&repo, AGENT);
+    let candidate = repo.id("agent/j1");
+    repo.agentgate(["land", JOB, "--onto", "old"]).success();
+    assert_eq!(repo.id("old"), candidate);
+}
+
+#[test]
+fn a_branch_that_moved_is_not_touched() {
+    let repo = with_kept();
+    repo.change("payments/other.ts", "export {};\n");
+    refused(&repo, 19, &["main moved"]);
+    repo.agentgate(["drop", JOB]).success();
+}
+
+#[test]
+fn a_branch_that_does_not_exist_or_is_symbolic_is_not_made() {
+    let repo = with_kept();
+    repo.agentgate(["land", JOB, "--onto", "nowhere"])
+        .expect(23, &["nowhere"]);
+    repo.git(["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+    repo.agentgate(["land", JOB, "--onto", "alias"])
+        .expect(23, &["symbolic"]);
+    assert_eq!(repo.git(["branch", "--list", "nowhere"]), "");
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
+}
+
+#[test]
+fn a_candidate_that_a_person_merged_already_counts_as_landed() {
+    let repo = with_kept();
+    let candidate = repo.id("agent/j1");
+    repo.git(["merge", "--quiet", "--ff-only", "agent/j1"]);
+    repo.agentgate(["land", JOB]).success();
+    landed(&repo, &candidate);
+    assert_eq!(last_kind(&repo, JOB), "job.landed");
+}
+
+#[test]
+fn what_is_dirty_at_a_touched_path_stays_as_it_is() {
+    let put = |path: &'static str, content: &'static str| move |repo: &Repo| repo.write(path, content);
+    type Case = (&'static str, Box<dyn Fn(&Repo)>, &'static str);
+    let cases: Vec<Case> = vec![
+        ("edited", Box::new(put("payments/pay.ts", "mine\n")), "payments/pay.ts"),
+        (
+            "staged",
+            Box::new(|repo| {
+                repo.write("payments/pay.ts", "mine\n");
+                repo.git(["add", "-A"]);
+            }),
+            "payments/pay.ts",
+        ),
+        (
+            "staged, then put back",
+            Box::new(|repo| {
+                repo.write("payments/pay.ts", "mine\n");
+                repo.git(["add", "-A"]);
+                repo.write("payments/pay.ts", "export const pay = 1;\n");
+            }),
+            "payments/pay.ts",
+        ),
+        (
+            "deleted",
+            Box::new(|repo| repo.remove("payments/pay.ts")),
+            "payments/pay.ts",
+        ),
+        (
+            "only its mode",
+            Box::new(|repo| {
+                let path = repo.root.join("payments/pay.ts");
+                fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it can be set");
+            }),
+            "payments/pay.ts",
+        ),
+        (
+            "hidden from status",
+            Box::new(|repo| {
+                repo.git(["update-index", "--assume-unchanged", "payments/pay.ts"]);
+                repo.write("payments/pay.ts", "mine\n");
+            }),
+            "payments/pay.ts",
+        ),
+        (
+            "skipped",
+            Box::new(|repo| {
+                repo.git(["update-index", "--skip-worktree", "payments/pay.ts"]);
+                repo.write("payments/pay.ts", "mine\n");
+            }),
+            "payments/pay.ts",
+        ),
+        (
+            "untracked",
+            Box::new(put("payments/new.ts", "mine\n")),
+            "payments/new.ts",
+        ),
+        (
+            "ignored",
+            Box::new(|repo| {
+                repo.write(".git/info/exclude", "new.ts\n");
+                repo.write("payments/new.ts", "mine\n");
+            }),
+            "payments/new.ts",
+        ),
+        (
+            "a folder",
+            Box::new(put("payments/new.ts/mine", "mine\n")),
+            "payments/new.ts",
+        ),
+        (
+            "an ignored folder",
+            Box::new(|repo| {
+                repo.write(".git/info/exclude", "mine\n");
+                repo.write("payments/new.ts/mine", "mine\n");
+            }),
+            "payments/new.ts",
+        ),
+        (
+            "a link that leads nowhere",
+            Box::new(|repo| symlink("nowhere", repo.root.join("payments/new.ts")).expect("a link can be made")),
+            "payments/new.ts",
+        ),
+    ];
+    for (name, spoil, path) in cases {
+        let repo = with_kept();
+        spoil(&repo);
+        eprintln!("{name}");
+        refused(&repo, 12, &[path]);
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_a_new_folder_stays_as_it_is() {
+    let repo = Repo::new();
+    kept(&repo, "mkdir -p payments/sub/deep && echo 1 > payments/sub/deep/new.ts");
+    repo.write(".git/info/exclude", "sub\n");
+    repo.write("payments/sub", "mine\n");
+    refused(&repo, 12, &["payments/sub"]);
+    // A link to a folder would take the file elsewhere.
+    repo.remove("payments/sub");
+    fs::create_dir(repo.top().join("outside")).expect("a folder can be made");
+    symlink(repo.top().join("outside"), repo.root.join("payments/sub")).expect("a link can be made");
+    refused(&repo, 12, &["payments/sub"]);
+}
+
+#[test]
+fn what_is_dirty_elsewhere_survives() {
+    let repo = with_kept();
+    repo.write("prot/rules.txt", "mine\n");
+    repo.write("architecture/staged", "mine\n");
+    repo.git(["add", "architecture/staged"]);
+    repo.write("untracked", "mine\n");
+    let candidate = repo.id("agent/j1");
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.id("main"), candidate);
+    assert_eq!(
+        repo.git(["status", "--porcelain"]),
+        "A  architecture/staged\n M prot/rules.txt\n?? untracked"
+    );
+    assert_eq!(
+        fs::read(repo.root.join("prot/rules.txt")).expect("it is there"),
+        b"mine\n"
+    );
+}
+
+#[test]
+fn a_file_that_was_only_touched_does_not_block() {
+    let repo = with_kept();
+    let candidate = repo.id("agent/j1");
+    let file = fs::File::options().write(true).open(repo.root.join("payments/pay.ts"));
+    let later = SystemTime::now() + Duration::from_secs(100);
+    file.expect("it can be opened")
+        .set_modified(later)
+        .expect("a time can be set");
+    repo.agentgate(["land", JOB]).success();
+    landed(&repo, &candidate);
+}
+
+#[test]
+fn a_merge_under_way_in_the_targets_checkout_stops_it() {
+    let repo = with_kept();
+    repo.branch("side");
+    repo.change("prot/side.txt", "side\n");
+    repo.checkout("main");
+    repo.git(["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
+    refused(&repo, 12, &["merge"]);
+    repo.git(["merge", "--abort"]);
+    repo.agentgate(["land", JOB]).success();
+}
+
+#[test]
+fn a_branch_that_is_being_rebased_is_not_moved() {
+    let repo = Repo::new();
+    repo.branch("upstream");
+    repo.change("payments/pay.ts", "theirs\n");
+    repo.checkout("main");
+    repo.change("payments/pay.ts", "ours\n");
+    kept(&repo, AGENT);
+    assert_ne!(
+        repo.program("git").args(["rebase", "--quiet", "upstream"]).run().code,
+        0
+    );
+    refused(&repo, 12, &["main is being rebased"]);
+    repo.git(["rebase", "--abort"]);
+    repo.git(["bisect", "start", "HEAD", "HEAD~1"]);
+    repo.git(["checkout", "--quiet", "--detach"]);
+    refused(&repo, 12, &["main is being bisected"]);
+    repo.git(["bisect", "reset"]);
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+#[test]
+fn an_index_that_git_holds_stops_it() {
+    let repo = with_kept();
+    repo.write(".git/index.lock", "");
+    let at = repo.id("main");
+    repo.agentgate(["land", JOB]).expect(12, &["index.lock"]);
+    assert_eq!(repo.id("main"), at);
+    assert!(!repo.root.join("payments/new.ts").exists());
+    repo.remove(".git/index.lock");
+    repo.agentgate(["land", JOB]).success();
+}
+
+#[test]
+fn a_branch_that_somebody_else_is_moving_is_not_a_failure_of_ours() {
+    let repo = with_kept();
+    repo.write(".git/refs/heads/main.lock", "");
+    let at = repo.id("main");
+    repo.agentgate(["land", JOB]).expect(19, &["main"]);
+    assert_eq!(repo.id("main"), at);
+    assert!(!repo.root.join("payments/new.ts").exists());
+    repo.remove(".git/refs/heads/main.lock");
+    repo.agentgate(["land", JOB]).success();
+}
+
+#[test]
+fn no_hook_of_the_clone_runs() {
+    let repo = with_kept();
+    let canary = repo.top().join("canary");
+    let names = [
+        "post-checkout",
+        "post-merge",
+        "pre-commit",
+        "post-commit",
+        "reference-transaction",
+        "post-index-change",
+        "post-rewrite",
+    ];
+    for name in names {
+        let path = format!(".git/hooks/{name}");
+        repo.write(&path, format!("#!/bin/sh\necho {name} >> {}\n", canary.display()));
+        fs::set_permissions(repo.root.join(&path), fs::Permissions::from_mode(0o755)).expect("it can be set");
+    }
+    let candidate = repo.id("agent/j1");
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(fs::read_to_string(&canary).ok(), None);
+    fs::remove_dir_all(repo.root.join(".git/hooks")).expect("they are there");
+    landed(&repo, &candidate);
+}
+
+#[test]
+fn attributes_of_the_candidate_name_filters_in_vain() {
+    let repo = Repo::new();
+    kept(
+        &repo,
+        "printf '*.ts filter=evil\\n' > payments/.gitattributes; echo new > payments/new.ts
+         git config filter.evil.smudge 'echo owned; cat'; git config filter.evil.clean cat",
+    );
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(
+        fs::read(repo.root.join("payments/new.ts")).expect("it is there"),
+        b"new\n"
+    );
+    assert!(!repo.git(["config", "--list", "--local"]).contains("evil"));
+}
+
+#[test]
+fn modes_links_deletions_and_swaps_of_kinds_arrive() {
+    let repo = Repo::new();
+    repo.write("payments/to-folder", "file\n");
+    repo.write("payments/to-file/a", "a\n");
+    repo.write("payments/to-file/b/c", "c\n");
+    repo.write("payments/gone/deep/x", "x\n");
+    repo.commit("more");
+    kept(
+        &repo,
+        "cd payments
+         chmod +x pay.ts; ln -s pay.ts link; rm -r gone
+         rm to-folder; mkdir to-folder; echo in > to-folder/in
+         rm -r to-file; echo file > to-file",
+    );
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    let at = |path: &str| repo.root.join("payments").join(path);
+    let mode = fs::metadata(at("pay.ts")).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o111, 0o111);
+    assert_eq!(
+        fs::read_link(at("link")).expect("a link"),
+        std::path::Path::new("pay.ts")
+    );
+    assert!(!at("gone").exists());
+    assert_eq!(fs::read(at("to-folder/in")).expect("a file"), b"in\n");
+    assert_eq!(fs::read(at("to-file")).expect("a file"), b"file\n");
+}
+
+#[test]
+fn a_folder_that_becomes_a_file_keeps_what_a_person_put_into_it() {
+    let repo = Repo::new();
+    repo.write("payments/to-file/a", "a\n");
+    repo.commit("more");
+    kept(&repo, "rm -r payments/to-file; echo file > payments/to-file");
+    repo.write(".git/info/exclude", "mine\n");
+    repo.write("payments/to-file/mine", "mine\n");
+    refused(&repo, 12, &["payments/to-file"]);
+}
+
+#[test]
+fn edits_commits_and_locks_in_the_jobs_worktree_stop_it() {
+    let repo = with_kept();
+    let there = repo.beside("repo-jobs/j1");
+    there.write("payments/pay.ts", "more\n");
+    refused(&repo, 12, &["payments/pay.ts", "drop --force j1"]);
+    there.git(["checkout", "--quiet", "payments/pay.ts"]);
+
+    repo.git(["worktree", "lock", "--reason", "mine", "../repo-jobs/j1"]);
+    refused(&repo, 23, &["locked by a person: mine"]);
+    repo.git(["worktree", "unlock", "../repo-jobs/j1"]);
+
+    there.change("payments/more.ts", "export {};\n");
+    refused(&repo, 20, &["commits beyond the candidate"]);
+    assert!(worktree(&repo, JOB).join("payments/more.ts").exists());
+}
+
+#[test]
+fn only_a_kept_job_is_landed_and_only_once() {
+    let repo = with_kept();
+    repo.agentgate(["land", JOB]).success();
+    repo.agentgate(["land", JOB]).expect(23, &["it was landed"]);
+    repo.agentgate(["land", "nobody"]).expect(23, &["no job nobody"]);
+    repo.agentgate(["land", "../j1"]).expect(64, &["bad job id"]);
+    agent(&repo, "j2", &[], "echo x > prot/rules.txt").run().expect(3, &[]);
+    repo.agentgate(["land", "j2"]).expect(23, &["protected-path"]);
+    agent(&repo, "j3", &[], "exit 4").run().expect(16, &[]);
+    repo.agentgate(["land", "j3"]).expect(23, &["agent-failed"]);
+    agent(&repo, "j4", &[], "echo 4 > payments/4.ts").run().success();
+    repo.agentgate(["drop", "j4"]).success();
+    repo.agentgate(["land", "j4"]).expect(23, &["it was dropped"]);
+}
+
+#[test]
+fn a_job_from_a_detached_head_needs_a_branch_to_land_on() {
+    let repo = Repo::new();
+    repo.git(["checkout", "--quiet", "--detach"]);
+    kept(&repo, AGENT);
+    repo.agentgate(["land", JOB]).expect(64, &["--onto BRANCH"]);
+    let candidate = repo.id("agent/j1");
+    repo.agentgate(["land", JOB, "--onto", "main"]).success();
+    assert_eq!(repo.id("main"), candidate);
+    assert!(!repo.root.join("payments/new.ts").exists(), "HEAD is not on main");
+    // Asked for beforehand, it is refused before an agent works for nothing.
+    agent(&repo, "j2", &["--land"], AGENT).run().expect(64, &["detached"]);
+    assert!(!scene::record(&repo, "j2").exists());
+}
+
+#[test]
+fn a_submodule_is_looked_into_only_where_git_itself_filled_it() {
+    let repo = Repo::new();
+    let module = repo.beside("module");
+    fs::create_dir(&module.root).expect("a folder can be made");
+    module.git(["init", "--quiet", "."]);
+    module.change("inside", "inside\n");
+    repo.git(["submodule", "--quiet", "add", "../module", "module"]);
+    repo.commit("submodule");
+    kept(&repo, AGENT);
+    let there = repo.beside("repo-jobs/j1");
+    let canary = repo.top().join("canary");
+    there.git(["clone", "--quiet", "../../module", "module"]);
+    let trap = format!("echo owned >> {}; false", canary.display());
+    there
+        .beside("repo-jobs/j1/module")
+        .git(["config", "core.fsmonitor", &trap]);
+    refused(&repo, 12, &["module (submodule: not looked into)"]);
+    assert_eq!(fs::read_to_string(&canary).ok(), None);
+
+    fs::remove_dir_all(there.root.join("module")).expect("it is there");
+    there.git(["submodule", "--quiet", "update", "--init"]);
+    there.write("module/inside", "mine\n");
+    refused(&repo, 12, &["module (submodule)"]);
+    there.write("module/inside", "inside\n");
+    repo.agentgate(["land", JOB]).success();
+    assert!(!there.root.exists());
+}
+
+#[test]
+fn run_with_land_does_it_in_one_go() {
+    let repo = Repo::new();
+    let outcome = agent(&repo, JOB, &["--land"], AGENT).run().success();
+    outcome.expect(0, &["landed=refs/heads/main", "verdict=ok"]);
+    landed(&repo, &repo.id("main"));
+    assert_eq!(last_kind(&repo, JOB), "job.landed");
+}
+
+#[test]
+fn run_with_land_says_what_stopped_the_landing_and_keeps_the_job() {
+    let repo = Repo::new();
+    // The person commits while the agent works.
+    let script = format!("{AGENT}; while [ ! -e go ]; do sleep 0.02; done; rm go");
+    let running = agent(&repo, JOB, &["--land"], &script).spawn();
+    let there = worktree(&repo, JOB);
+    scene::until("the agent is at work", || there.join("payments/new.ts").exists());
+    let moved = repo.change("payments/other.ts", "export {};\n");
+    fs::write(there.join("go"), "").expect("it can be written");
+    let outcome = running.wait();
+    outcome.expect(
+        19,
+        &["main moved", "job_id=j1", "exit=19", &there.display().to_string()],
+    );
+    assert_eq!(repo.id("main"), moved);
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
+}
+
+#[test]
+fn of_two_landings_at_once_one_wins() {
+    let repo = with_kept();
+    agent(&repo, "j2", &[], "echo 2 > payments/2.ts").run().success();
+    let base = repo.id("main");
+    let (one, two) = (repo.id("agent/j1"), repo.id("agent/j2"));
+    let running = [
+        repo.command(["land", JOB]).spawn(),
+        repo.command(["land", "j2"]).spawn(),
+    ];
+    let codes = running.map(|landing| landing.wait().code);
+    let at = repo.id("main");
+    match codes {
+        [0, 19] => assert_eq!(at, one),
+        [19, 0] => assert_eq!(at, two),
+        // Each found the other's checkout in between: nothing was landed by half.
+        [12, 0] => assert_eq!(at, two),
+        [0, 12] => assert_eq!(at, one),
+        other => panic!("{other:?}, base {base}, main {at}"),
+    }
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert_eq!(repo.git(["rev-parse", "main~1"]), base);
+}
