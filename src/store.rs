@@ -117,7 +117,9 @@ impl Store {
         let folder = self.folder(id);
         std::fs::create_dir(&folder.path).with_context(|| format!("cannot make {}", folder.path.display()))?;
         files::make_private_dir(&folder.path)?;
-        let lock = FileLock::try_exclusive(&folder.path.join(OWNER_LOCK))?;
+        let lock = folder.path.join(OWNER_LOCK);
+        files::create_new(&lock, b"", 0o600).with_context(|| format!("cannot make {}", lock.display()))?;
+        let lock = FileLock::try_exclusive(&lock)?;
         let task = folder.save(TASK, task)?;
         let file = OpenOptions::new()
             .append(true)

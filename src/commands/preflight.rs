@@ -17,7 +17,7 @@ pub struct Report {
 pub fn preflight(surroundings: &Surroundings, task: Option<&Path>) -> Result<Report> {
     let checkout = surroundings.checkout()?;
     let head = checkout.head()?;
-    let spared = task.and_then(|task| std::fs::canonicalize(surroundings.cwd.join(task)).ok());
+    let spared = task.and_then(|task| run::task_place(&surroundings.cwd, task));
     run::must_be_clean(&checkout, spared.as_deref())?;
     Ok(Report {
         head: head.commit.to_string(),

@@ -13,8 +13,9 @@ use git2::Repository;
 use crate::files;
 use crate::gate::{self, Kind, Tree};
 
+use super::disarm::Submodule;
 use super::program::Git;
-use super::settings::ContentSettings;
+use super::settings::{ContentSettings, quote_alternate};
 use super::shadow::Shadow;
 use super::snapshot::Stage;
 use super::tree::GitTree;
@@ -87,6 +88,8 @@ pub fn hidden_files(git: &Git, stage: &Stage, base: &GitTree<'_>) -> Result<Vec<
         .map(|path| PathBuf::from(OsString::from_vec(path)))
         .collect();
     hidden.sort();
+    // A folder and what is in it may both have been listed.
+    hidden.dedup();
     Ok(hidden)
 }
 
@@ -148,6 +151,77 @@ fn ignored_by_base(git: &Git, stage: &Stage, base: &GitTree<'_>, paths: &[Vec<u8
         .map(|path| path.strip_prefix(b"./").unwrap_or(&path).to_vec())
         .collect();
     Ok(paths.iter().cloned().partition(|path| ignored.contains(path)))
+}
+
+/// Files in submodules that the agent filled and that are not as in the commit that the base names,
+/// sorted. No tree of this repository can hold them.
+pub fn submodule_files(
+    git: &Git,
+    settings: &ContentSettings,
+    private: &Path,
+    worktree: &Path,
+    submodules: &[Submodule],
+) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for submodule in submodules {
+        let known = files_of(git, settings, private, submodule)?;
+        let top = worktree.join(std::ffi::OsStr::from_bytes(&submodule.path));
+        let inside = walkdir::WalkDir::new(&top)
+            .follow_links(false)
+            .into_iter()
+            .filter_entry(|entry| entry.file_name() != ".git")
+            .filter_map(Result::ok);
+        for entry in inside.filter(|entry| entry.file_type().is_file() || entry.file_type().is_symlink()) {
+            let path = entry.path();
+            let id = if entry.file_type().is_file() {
+                git2::Oid::hash_file(git2::ObjectType::Blob, path).ok()
+            } else {
+                std::fs::read_link(path)
+                    .ok()
+                    .and_then(|to| git2::Oid::hash_object(git2::ObjectType::Blob, to.as_os_str().as_bytes()).ok())
+            };
+            let below = path.strip_prefix(&top).unwrap_or(path).as_os_str().as_bytes();
+            if id.is_none() || known.get(below) != id.as_ref() {
+                found.extend(path.strip_prefix(worktree).map(Path::to_owned));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Path and blob of every file of a submodule's commit; empty where it cannot be read. git reads it
+/// in a git dir of ours and with a time limit: the objects are the agent's.
+fn files_of(
+    git: &Git,
+    settings: &ContentSettings,
+    private: &Path,
+    submodule: &Submodule,
+) -> Result<BTreeMap<Vec<u8>, git2::Oid>> {
+    let Some(objects) = &submodule.objects else {
+        return Ok(BTreeMap::new());
+    };
+    let dir = private.join("submodule");
+    files::remove_tree(&dir)?;
+    settings.write_into(&dir, &[])?;
+    let alternates = [&quote_alternate(objects)[..], b"\n"].concat();
+    files::replace(&dir.join("objects/info/alternates"), &alternates, 0o600)?;
+    files::replace(&dir.join("HEAD"), b"ref: refs/heads/none\n", 0o600)?;
+    let listed = git
+        .at(&dir)
+        .sealed()
+        .env("GIT_DIR", &dir)
+        .args(["ls-tree", "-r", "-z", &submodule.base])
+        .limit(BUNDLE_LIMIT)
+        .bytes()
+        .unwrap_or_default();
+    let entry = |line: &Vec<u8>| {
+        let tab = line.iter().position(|&b| b == b'\t')?;
+        let id = line.get(..tab)?.rsplit(|&b| b == b' ').next()?;
+        let id = git2::Oid::from_str(std::str::from_utf8(id).ok()?).ok()?;
+        Some((line[tab + 1..].to_vec(), id))
+    };
+    Ok(split(&listed).iter().filter_map(entry).collect())
 }
 
 fn split(listed: &[u8]) -> Vec<Vec<u8>> {
@@ -258,6 +332,26 @@ fn is_id(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
+/// Those of the ids that name a commit or tag: a ref file may hold anything, and one that names
+/// nothing would spoil the whole bundle.
+fn commits<'a>(git: &Git, dir: &Path, ids: impl Iterator<Item = &'a String>) -> Result<BTreeSet<String>> {
+    let asked: String = ids.map(|id| format!("{id}\n")).collect();
+    let answered = git
+        .at(dir)
+        .sealed()
+        .env("GIT_DIR", dir)
+        .args(["cat-file", "--batch-check=%(objectname) %(objecttype)"])
+        .stdin(asked)
+        .limit(BUNDLE_LIMIT)
+        .bytes()?;
+    let answered = String::from_utf8_lossy(&answered).into_owned();
+    let id = |line: &str| {
+        let (id, kind) = line.split_once(' ')?;
+        matches!(kind, "commit" | "tag").then(|| id.to_owned())
+    };
+    Ok(answered.lines().filter_map(id).collect())
+}
+
 /// Writes a bundle of the agent's refs. `None` where they hold no commit beyond the base; an
 /// error where its objects cannot be read in time.
 pub fn bundle(
@@ -272,19 +366,21 @@ pub fn bundle(
     if let Some(head) = &refs.head {
         named.insert("refs/agent-head".into(), head.clone());
     }
-    if named.values().all(|id| id == base) {
-        return Ok(None);
-    }
     let dir = private.join("bundle");
     files::remove_tree(&dir)?;
     settings.write_into(&dir, &[])?;
     let alternates = files::read_small(&dir.join("objects/info/alternates"), REF_LIMIT)?;
-    let theirs = shadow.git_dir.join("objects");
-    let alternates = [&alternates[..], theirs.as_os_str().as_bytes(), b"\n"].concat();
+    let theirs = quote_alternate(&shadow.git_dir.join("objects"));
+    let alternates = [&alternates[..], &theirs, b"\n"].concat();
     files::replace(&dir.join("objects/info/alternates"), &alternates, 0o600)?;
+    files::replace(&dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
+    let readable = commits(git, &dir, named.values())?;
+    named.retain(|_, id| readable.contains(id));
+    if named.values().all(|id| id == base) {
+        return Ok(None);
+    }
     let packed: String = named.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
     files::replace(&dir.join("packed-refs"), packed.as_bytes(), 0o600)?;
-    files::replace(&dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
     let file = dir.join("out.bundle");
     let outcome = git
         .at(&dir)
@@ -292,8 +388,14 @@ pub fn bundle(
         .env("GIT_DIR", &dir)
         .args(["bundle", "create", "--quiet"])
         .arg(&file)
-        .args(named.keys())
-        .arg(format!("^{base}"))
+        .arg("--stdin")
+        .stdin(
+            named
+                .keys()
+                .map(|name| format!("{name}\n"))
+                .chain([format!("^{base}\n")])
+                .collect::<String>(),
+        )
         .limit(BUNDLE_LIMIT)
         .outcome()?;
     if String::from_utf8_lossy(&outcome.stderr).contains("empty bundle") {

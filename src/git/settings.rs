@@ -178,7 +178,7 @@ fn config_line(key: &str, value: &str) -> String {
 }
 
 /// A line of `objects/info/alternates`; git reads a C-quoted path where the line begins with `"`.
-fn quote_alternate(path: &Path) -> Vec<u8> {
+pub(super) fn quote_alternate(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let raw = path.as_os_str().as_bytes();
     if !raw.iter().any(|&b| b == b'\n' || b == b'"' || b == b'#') {

@@ -8,7 +8,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use git2::{ObjectType, Oid, Repository};
 use crate::files;
 use crate::gate::{self, Kind};
 
+use super::disarm::{Submodule, make_readable};
 use super::from_git2;
 use super::program::{Call, Git, first_lines};
 use super::settings::ContentSettings;
@@ -28,8 +28,6 @@ use super::tree::GitTree;
 const STAGING_PATIENCE: Duration = Duration::from_secs(7);
 /// How long staging may take: filters run in it.
 const STAGING_LIMIT: Duration = Duration::from_secs(30 * 60);
-/// More nested repositories than this are not set aside one by one.
-const MAX_NESTED: usize = 200;
 /// An index larger than this (bytes) is not asked for names.
 const MAX_INDEX: u64 = 256 * 1024 * 1024;
 
@@ -41,7 +39,13 @@ pub struct Frozen {
     pub changed: usize,
     /// Folders in which the agent had put a repository of its own; their files are in the tree as
     /// files, which is what a reviewer can see.
-    pub nested: Vec<String>,
+    pub nested: Vec<Vec<u8>>,
+    /// Git dirs that were set aside and lie in ignored folders: from where, to where.
+    pub put_back: Vec<(PathBuf, PathBuf)>,
+    /// Submodules of the base that the agent filled. Their links are in the tree, their files are not.
+    pub submodules: Vec<Submodule>,
+    /// Tracked files in whose place a pipe, socket or device stood: the tree has them as deleted.
+    pub special: Vec<Vec<u8>>,
 }
 
 impl Frozen {
@@ -75,7 +79,13 @@ impl Stage {
         // Warnings about line endings would count as a failure of staging.
         settings.write_into(
             &git_dir,
-            &[("core.safecrlf", "false"), ("core.logallrefupdates", "false")],
+            &[
+                ("core.safecrlf", "false"),
+                ("core.logallrefupdates", "false"),
+                // A name that another system would take for `.git` is for the gate to refuse.
+                ("core.protectntfs", "false"),
+                ("core.protecthfs", "false"),
+            ],
         )?;
         files::replace(&git_dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
         copy_index(index, &git_dir.join("index"))?;
@@ -100,8 +110,10 @@ impl Stage {
     /// Stages everything, writes the tree and brings its objects into the clone's store.
     /// `agent_index` is only asked which ignored files the agent had added on purpose.
     pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid, agent_index: &Path) -> Result<Frozen> {
-        let nested = self.stage_all(git)?;
+        let aside = self.disarm(git)?;
+        self.stage_all(git)?;
         self.stage_forced(git, agent_index)?;
+        self.move_links(git, &aside)?;
         let text = self.git(git).arg("write-tree").text()?;
         let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
         let base_tree = repo.find_commit(base)?.tree_id();
@@ -111,14 +123,21 @@ impl Stage {
             GitTree::new(repo, from_git2(tree)),
         );
         let changed = gate::tree::diff(&before, &after)?.len();
-        Ok(Frozen { tree, changed, nested })
+        let (nested, put_back) = self.nested_or_ignored(git, &aside)?;
+        let nested = [nested, aside.twins].concat();
+        Ok(Frozen {
+            tree,
+            changed,
+            nested,
+            put_back,
+            submodules: aside.submodules,
+            special: aside.special,
+        })
     }
 
-    /// `git add --all`. Anything it says is a failure, but for two things that an agent can cause
-    /// and that have a right answer: a repository inside the worktree, and files it made
-    /// unreadable.
-    fn stage_all(&self, git: &Git) -> Result<Vec<String>> {
-        let mut nested: Vec<String> = Vec::new();
+    /// `git add --all`. Anything it says is a failure, but for what an agent can cause and has a right
+    /// answer: files it made unreadable, and a link in place of an ignore file.
+    fn stage_all(&self, git: &Git) -> Result<()> {
         let mut opened = false;
         loop {
             let outcome = self
@@ -128,25 +147,8 @@ impl Stage {
                 .finish_after_signal(STAGING_PATIENCE)
                 .outcome()?;
             let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-            if outcome.success() && said.trim().is_empty() {
-                return Ok(nested);
-            }
-            let found = nested_in(&said);
-            if !found.is_empty() && nested.len() < MAX_NESTED {
-                for folder in found {
-                    self.set_aside(&folder, nested.len())?;
-                    nested.push(folder);
-                }
-                // The index may hold links to them by now.
-                let paths: Vec<u8> = nested
-                    .iter()
-                    .flat_map(|path| [path.as_bytes(), b"\0"].concat())
-                    .collect();
-                self.git(git)
-                    .args(["update-index", "--force-remove", "-z", "--stdin"])
-                    .stdin(paths)
-                    .bytes()?;
-                continue;
+            if outcome.success() && said.lines().all(|line| line.trim().is_empty() || is_harmless(line)) {
+                return Ok(());
             }
             if said.contains("Permission denied") && !opened {
                 opened = true;
@@ -214,57 +216,11 @@ impl Stage {
         }
         Ok(())
     }
-
-    /// Moves a nested repository's `.git` out of the way, into the private folder.
-    fn set_aside(&self, folder: &str, number: usize) -> Result<()> {
-        let from = self.worktree.join(folder).join(".git");
-        let kept = self.git_dir.join("nested");
-        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
-        let to = kept.join(number.to_string());
-        std::fs::rename(&from, &to).with_context(|| format!("cannot set {} aside", from.display()))
-    }
 }
 
-/// Folders that git names as repositories of their own.
-fn nested_in(said: &str) -> Vec<String> {
-    said.lines()
-        .filter_map(|line| {
-            let name = line
-                .strip_prefix("warning: adding embedded git repository: ")
-                .or_else(|| {
-                    line.strip_prefix("error: '")
-                        .and_then(|rest| rest.strip_suffix("' does not have a commit checked out"))
-                })?;
-            Some(name.trim_end_matches('/').to_owned())
-        })
-        .collect()
-}
-
-/// Gives the owner back what an agent took away, on everything below a folder.
-fn make_readable(folder: &Path) -> Result<()> {
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        grant(&folder, 0o700)?;
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                open.push(entry.path());
-            } else if kind.is_file() {
-                grant(&entry.path(), 0o400)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn grant(path: &Path, bits: u32) -> Result<()> {
-    let mode = std::fs::symlink_metadata(path)?.permissions().mode();
-    if mode & bits != bits {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode((mode | bits) & 0o7777))
-            .with_context(|| format!("cannot make {} readable", path.display()))?;
-    }
-    Ok(())
+/// git does not follow a link in place of an ignore file: the link is content, and hides nothing.
+fn is_harmless(line: &str) -> bool {
+    line.starts_with("warning: unable to access '") && line.ends_with(".gitignore': Too many levels of symbolic links")
 }
 
 /// Brings a tree's new objects into the clone's store: read, hashed again, written. Folders that

@@ -210,6 +210,10 @@ pub enum Content {
 
 /// Writes a worktree's `.git` file, replacing whatever stands there.
 pub fn point_git_file(worktree: &Path, git_dir: &Path) -> Result<()> {
+    // Through a link this would replace the git dir of what it leads to.
+    if !worktree.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        bail!("{} is no folder any more", worktree.display());
+    }
     let at = worktree.join(".git");
     if at.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         files::remove_tree(&at)?;

@@ -1,8 +1,13 @@
 //! A job that passed: record, commit, branch, worktree.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
+use super::steps::names;
 use crate::commands::Watch;
 use crate::confine;
 use crate::files;
@@ -90,18 +95,26 @@ impl Job {
     pub(super) fn keep(&mut self, watch: &dyn Watch) -> Result<()> {
         let id = self.owner.folder.id.clone();
         let worktree = self.worktree.clone().context("no worktree")?;
-        let stage = self.stage.as_ref().context("nothing was staged")?;
+        let index = self
+            .stage
+            .as_ref()
+            .map(|stage| stage.git_dir.join("index"))
+            .context("nothing was staged")?;
         let commit = self.owner.state.commit.clone().context("no commit")?;
         let commit = git2::Oid::from_str(&commit)?;
         refs::create_branch(&self.checkout.repo, &id, commit)?;
         worktree.restore_git_file()?;
+        self.empty_submodules(&worktree.path)?;
+        for (from, to) in self.frozen.iter().flat_map(|frozen| &frozen.put_back) {
+            std::fs::rename(to, from).with_context(|| format!("cannot put {} back", from.display()))?;
+        }
         files::replace(
             &worktree.admin.join("HEAD"),
             format!("ref: {}\n", refs::branch(&id)).as_bytes(),
             0o644,
         )?;
         // The staged index describes exactly the candidate, stat data included.
-        copy_index(&stage.git_dir.join("index"), &worktree.admin.join("index"))?;
+        copy_index(&index, &worktree.admin.join("index"))?;
         worktree.unlock()?;
         self.owner.append(&Event::Kept {
             branch: format!("agent/{id}"),
@@ -109,6 +122,25 @@ impl Job {
         self.copy_artifacts();
         self.remove_private()?;
         watch.step(&format!("kept on branch agent/{id}"));
+        Ok(())
+    }
+
+    /// A submodule's git dir goes with the private folder; left behind, its files would belong to no
+    /// repository, and git could not fill the folder again.
+    fn empty_submodules(&mut self, worktree: &Path) -> Result<()> {
+        let submodules = self.frozen.as_ref().map_or(&[][..], |frozen| &frozen.submodules);
+        for submodule in submodules {
+            let folder = worktree.join(OsStr::from_bytes(&submodule.path));
+            files::remove_tree(&folder)
+                .and_then(|()| std::fs::create_dir(&folder))
+                .with_context(|| format!("cannot empty {}", folder.display()))?;
+        }
+        if !submodules.is_empty() {
+            self.notices.push(format!(
+                "empty in the kept worktree: {}; git submodule update --init fills it again",
+                names(submodules.iter().map(|submodule| submodule.path.as_slice()))
+            ));
+        }
         Ok(())
     }
 

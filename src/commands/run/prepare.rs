@@ -50,6 +50,8 @@ pub struct Job {
     pub(super) artifacts: Option<PathBuf>,
     pub(super) verbose: bool,
     pub(super) worktree: Option<Worktree>,
+    /// Device and inode of its top folder when it was made.
+    pub(super) made: Option<(u64, u64)>,
     pub(super) content: Option<ContentSettings>,
     pub(super) shadow: Option<Shadow>,
     pub(super) stage: Option<Stage>,
@@ -75,7 +77,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         Some(id) => id,
         None => default_job_id(),
     };
-    let (task, task_bytes, task_path) = read_task(&surroundings.cwd, &options.task)?;
+    let (task, task_bytes) = read_task(&surroundings.cwd, &options.task)?;
+    let task_place = task_place(&surroundings.cwd, &options.task);
     let checkout = surroundings.checkout()?;
     let head = checkout.head()?;
     if options.land && head.branch.is_none() {
@@ -114,13 +117,13 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     if options.allow_dirty {
         waivers.push("allow-dirty".to_owned());
     } else {
-        must_be_clean(&checkout, Some(&task_path))?;
+        must_be_clean(&checkout, task_place.as_deref())?;
     }
     let store = Store::of(&checkout.common);
     let lock = acquire(&checkout, &id, options)?;
     if !options.allow_dirty && options.wait != crate::lock::Wait::No {
         // Time may have passed.
-        must_be_clean(&checkout, Some(&task_path))?;
+        must_be_clean(&checkout, task_place.as_deref())?;
     }
     let places = Places::of(&jobs_root(&checkout.clone, surroundings.state_home().as_deref())?, &id);
     must_be_free(&checkout, &store, &places, &id)?;
@@ -163,6 +166,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         artifacts,
         verbose: options.verbose,
         worktree: None,
+        made: None,
         content: None,
         shadow: None,
         stage: None,
@@ -182,7 +186,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         start_time: me.start_time,
         boot_id: me.boot_id,
     })?;
-    watch.step(&format!("job {id}: {}", job.created.goal));
+    watch.step(&format!("job {id}: {}", printable(&job.created.goal)));
     watch.step(&format!(
         "base {} ({})",
         base,
@@ -194,11 +198,16 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     job.task
         .scope()
         .iter()
-        .for_each(|line| watch.step(&format!("scope: {line}")));
+        .for_each(|line| watch.step(&format!("scope: {}", printable(line))));
     if options.allow_dirty {
         watch.step("--allow-dirty: the checkout's own changes are not part of the job and stay as they are");
     }
     Ok(job)
+}
+
+/// A line of the task for a terminal: what would move its cursor or colours is escaped.
+fn printable(line: &str) -> String {
+    gate::render::path(line.as_bytes())
 }
 
 /// `20261129T195644Z-abcd`: UTC time and four random letters.
@@ -215,7 +224,14 @@ pub fn default_job_id() -> String {
     format!("{now}-{letters}")
 }
 
-fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>, PathBuf)> {
+/// Where the given task file lies. A link is the path that counts, not what it points to.
+pub fn task_place(cwd: &Path, given: &Path) -> Option<PathBuf> {
+    let given = cwd.join(given);
+    let folder = std::fs::canonicalize(given.parent()?).ok()?;
+    Some(folder.join(given.file_name()?))
+}
+
+fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
     let bad = |message: String, hint: &str| Stop::new(Exit::BadTask, message).hint(hint);
     let shown = given.display();
     let path = std::fs::canonicalize(cwd.join(given)).map_err(|error| {
@@ -260,7 +276,7 @@ fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>, PathBuf)> {
             .map_or_else(|| shown.to_string(), |line| format!("{shown}:{line}"));
         bad(format!("{place}: {}", error.message), &error.hint)
     })?;
-    Ok((task, bytes, path))
+    Ok((task, bytes))
 }
 
 /// The policy's blob id and the settings, both from the base; the task's areas must exist.

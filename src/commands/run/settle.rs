@@ -111,12 +111,12 @@ impl Job {
         if recorded {
             let _ = self.write_record_ref();
         }
-        match &self.worktree {
+        match self.worktree.clone() {
             // The agent never ran: there is nothing in it to lose.
             // Or somebody removed it, and what was elsewhere is saved.
             Some(worktree)
                 if (self.owner.state.agent.is_none() && self.shadow.is_none())
-                    || worktree.path.symlink_metadata().is_err() =>
+                    || !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) =>
             {
                 let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
                 let _ = self.remove_private();
@@ -125,7 +125,9 @@ impl Job {
                 let _ = self.remove_private();
             }
             Some(worktree) => {
-                let _ = worktree.restore_git_file();
+                if self.worktree_is_there() {
+                    let _ = worktree.restore_git_file();
+                }
                 let _ = worktree.unlock();
                 stop = stop
                     .hint(format!(

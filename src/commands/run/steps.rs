@@ -1,5 +1,7 @@
 //! The steps that make, run, freeze and judge.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -59,8 +61,16 @@ impl Job {
             path: worktree.path.display().to_string(),
             admin: worktree.admin.display().to_string(),
         };
+        self.made = identity(&worktree.path);
         self.worktree = Some(worktree);
         self.owner.append(&event)
+    }
+
+    /// Whether the folder at the worktree's path is the one that was made: not gone, not a link, and
+    /// not another one that a link further up leads to. Nothing else may be written to or deleted.
+    pub(super) fn worktree_is_there(&self) -> bool {
+        let worktree = self.worktree.as_ref().and_then(|worktree| identity(&worktree.path));
+        worktree.is_some() && worktree == self.made
     }
 
     pub(super) fn run_agent(&mut self, watch: &dyn Watch) -> Result<()> {
@@ -161,7 +171,7 @@ impl Job {
             }
         };
         // Not one process of the agent is left: from here on the worktree is ours again.
-        if worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        if self.worktree_is_there() {
             worktree.restore_git_file()?;
         }
         if leftovers > 0 {
@@ -190,14 +200,14 @@ impl Job {
         let content = self.content.clone().context("no settings")?;
         let private = self.places.private.clone();
         let git = self.checkout.git.clone();
-        if !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        if !self.worktree_is_there() {
             if let Some(shadow) = &self.shadow {
                 self.refs = evidence::agent_refs(shadow, &self.created.base);
                 let refs = self.refs.clone();
                 self.save_refs(&git, &content, &refs)?;
             }
             let what = format!(
-                "{} is gone: something removed the worktree under the job",
+                "{} is gone: something removed or replaced the worktree under the job",
                 worktree.path.display()
             );
             return Err(Stop::new(Exit::Collision, what).into());
@@ -212,29 +222,19 @@ impl Job {
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
-        if !hidden.is_empty() {
-            let (archive, left_out) = evidence::archive(&worktree.path, &hidden)?;
-            self.owner.folder.save(store::HIDDEN, &archive)?;
-            let mut names: Vec<String> = hidden
-                .iter()
-                .take(10)
-                .map(|path| gate::render::path(path.as_os_str().as_encoded_bytes()))
-                .collect();
-            if hidden.len() > names.len() {
-                names.push(format!("and {} more", hidden.len() - names.len()));
-            }
+        let inside = evidence::submodule_files(&git, &content, &private, &worktree.path, &frozen.submodules)?;
+        self.save_hidden(&worktree.path, &hidden, &inside)?;
+        if !frozen.nested.is_empty() {
             self.notices.push(format!(
-                "the agent's own ignore rules hide {} file(s) from the candidate: {}; they are in {}",
-                hidden.len(),
-                names.join(", "),
-                store::HIDDEN
+                "repositories of the agent's own in {}: their files are taken as files, their history is not kept",
+                names(frozen.nested.iter().map(Vec::as_slice))
             ));
-            if left_out > 0 {
-                self.notices.push(format!(
-                    "{left_out} hidden file(s) did not fit into {} or could not be read",
-                    store::HIDDEN
-                ));
-            }
+        }
+        if !frozen.special.is_empty() {
+            self.notices.push(format!(
+                "no file any more, and deleted in the candidate: {}",
+                names(frozen.special.iter().map(Vec::as_slice))
+            ));
         }
         if let Some(shadow) = &self.shadow {
             self.refs = evidence::agent_refs(shadow, &self.created.base);
@@ -252,28 +252,44 @@ impl Job {
             tree: frozen.tree().to_string(),
             changed: frozen.changed as u64,
             hidden: hidden.len() as u64,
-            refs: self
-                .refs
-                .refs
-                .keys()
-                .take(20)
-                .map(|name| name.chars().take(100).collect())
-                .collect(),
-            nested: frozen
-                .nested
-                .iter()
-                .take(10)
-                .map(|name| name.chars().take(100).collect())
-                .collect(),
-            collisions: collisions
-                .into_iter()
-                .take(10)
-                .map(|name| name.chars().take(100).collect())
-                .collect(),
+            refs: few(self.refs.refs.keys().cloned()),
+            nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
+            collisions: few(collisions.into_iter()),
         };
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.owner.append(&event)
+    }
+
+    /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
+    /// hide, and its work inside submodules.
+    fn save_hidden(&mut self, worktree: &Path, hidden: &[PathBuf], inside: &[PathBuf]) -> Result<()> {
+        let all = [hidden, inside].concat();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let (archive, left_out) = evidence::archive(worktree, &all)?;
+        self.owner.folder.save(store::HIDDEN, &archive)?;
+        for (paths, why) in [
+            (hidden, "the agent's own ignore rules hide"),
+            (inside, "inside submodules the agent left"),
+        ] {
+            if !paths.is_empty() {
+                self.notices.push(format!(
+                    "{why} {} file(s) that the candidate does not hold: {}; they are in {}",
+                    paths.len(),
+                    names(paths.iter().map(|path| path.as_os_str().as_encoded_bytes())),
+                    store::HIDDEN
+                ));
+            }
+        }
+        if left_out > 0 {
+            self.notices.push(format!(
+                "{left_out} of these file(s) did not fit into {} or could not be read",
+                store::HIDDEN
+            ));
+        }
+        Ok(())
     }
 
     /// What the agent, or somebody else, changed in the clone meanwhile.
@@ -342,7 +358,7 @@ impl Job {
         for nested in &frozen.nested {
             verdict.findings.push(Finding {
                 rule: Rule::Uninspectable,
-                path: nested.clone().into_bytes(),
+                path: nested.clone(),
                 line: None,
                 column: None,
                 judged_by: "nested repository (built in)".into(),
@@ -366,6 +382,41 @@ impl Job {
         self.verdict = Some(verdict);
         self.owner.append(&event)
     }
+}
+
+/// Device and inode of a folder that is no link.
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let meta = folder.symlink_metadata().ok()?;
+    meta.is_dir().then(|| (meta.dev(), meta.ino()))
+}
+
+/// The first ten paths, printable.
+pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
+    let count = paths.len();
+    let mut shown: Vec<String> = paths.take(10).map(gate::render::path).collect();
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
+    }
+    shown.join(", ")
+}
+
+/// The first names, cut so that three lists of them fit into one line of the log. Where there are
+/// any, there is at least one.
+fn few(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut room = 1000;
+    let cut = names.map(|name| name.chars().take(100).collect::<String>());
+    cut.take_while(|name| {
+        // In JSON a control character takes six bytes.
+        let length = name
+            .chars()
+            .map(|c| if c.is_control() { 6 } else { c.len_utf8() + 1 })
+            .sum::<usize>()
+            + 3;
+        let fits = room >= length;
+        room = room.saturating_sub(length);
+        fits
+    })
+    .collect()
 }
 
 fn agent_end(ending: Ending) -> AgentEnd {

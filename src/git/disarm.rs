@@ -1,0 +1,277 @@
+//! Taking out of a worktree what git must not meet there, before it stages what an agent left.
+//!
+//! Invariant: no git that runs outside the agent's time finds a git dir, or a pipe in place of one of
+//! git's own files, that the agent could have written. git would run programs that such a git dir
+//! names (it asks a submodule for its state under that one's own configuration), or wait for ever.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::files;
+use crate::process::Status;
+
+use super::program::{Git, first_lines};
+use super::snapshot::Stage;
+
+/// Most bytes of a ref file that are read.
+const MAX_REFS: u64 = 8 * 1024 * 1024;
+/// Files that git reads in a work tree.
+const READ_BY_GIT: &[&str] = &[".gitignore", ".gitattributes", ".gitmodules"];
+
+/// A submodule of the base that the agent filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submodule {
+    /// Below the worktree.
+    pub path: Vec<u8>,
+    /// The commit that the base names.
+    pub base: String,
+    /// Its object folder, if it had one; the agent may have written anything there.
+    pub objects: Option<PathBuf>,
+}
+
+/// What was taken out.
+#[derive(Debug, Default)]
+pub(super) struct Aside {
+    /// Git dirs: the folder they were in, and where they lie now.
+    git_dirs: Vec<(PathBuf, PathBuf)>,
+    /// Filled submodules of the base.
+    pub(super) submodules: Vec<Submodule>,
+    /// Pipes, sockets and devices, below the worktree.
+    pub(super) special: Vec<Vec<u8>>,
+    /// What was called `.git` but for case, which git refuses to stage, below the worktree.
+    pub(super) twins: Vec<Vec<u8>>,
+    /// Lines for `update-index`: to which commits submodules had moved.
+    moved: Vec<u8>,
+}
+
+/// Folders with a repository of the agent's own, and git dirs in ignored folders: from where, to where.
+type Nested = (Vec<Vec<u8>>, Vec<(PathBuf, PathBuf)>);
+
+impl Stage {
+    /// Takes out every git dir below the top, and pipes and the like in place of files that git reads.
+    pub(super) fn disarm(&self, git: &Git) -> Result<Aside> {
+        let listed = self.git(git).args(["ls-files", "--stage", "-z"]).bytes()?;
+        let mut links: Vec<(Vec<u8>, String)> = Vec::new();
+        let mut tracked: HashSet<&[u8]> = HashSet::new();
+        for entry in listed.split(|&b| b == 0) {
+            let Some(tab) = entry.iter().position(|&b| b == b'\t') else {
+                continue;
+            };
+            let (about, path) = (&entry[..tab], &entry[tab + 1..]);
+            tracked.insert(path);
+            if let Some(id) = about.strip_prefix(b"160000 ").and_then(|rest| rest.get(..40)) {
+                links.push((path.to_vec(), String::from_utf8_lossy(id).into_owned()));
+            }
+        }
+        let (dots, special) = match self.look_through(&tracked) {
+            Ok(found) => found,
+            Err(_) => {
+                make_readable(&self.worktree)?;
+                self.look_through(&tracked)
+                    .context("cannot look through what the agent left")?
+            }
+        };
+        let mut aside = Aside::default();
+        let kept = self.git_dir.join("aside");
+        std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
+        let move_aside = |from: &Path, name: String| -> Result<PathBuf> {
+            let to = kept.join(name);
+            std::fs::rename(from, &to).with_context(|| format!("cannot set {} aside", from.display()))?;
+            Ok(to)
+        };
+        for (number, path) in special.iter().enumerate() {
+            move_aside(path, format!("special-{number}"))?;
+            aside.special.push(self.below(path));
+        }
+        // By folder: where the git dir's objects lie, and the commit that its HEAD named.
+        let mut found: HashMap<PathBuf, (Option<PathBuf>, Option<String>)> = HashMap::new();
+        for (number, dot) in dots.iter().enumerate() {
+            if dot.file_name() != Some(OsStr::new(".git")) {
+                move_aside(dot, format!("twin-{number}"))?;
+                aside.twins.push(self.below(dot));
+                continue;
+            }
+            let git_dir = pointed(dot);
+            let head = git_dir.as_deref().and_then(head_of);
+            let to = move_aside(dot, format!("git-{number}"))?;
+            let git_dir = git_dir.map(|at| if at == *dot { to.clone() } else { at });
+            let folder = dot.parent().unwrap_or(&self.worktree).to_owned();
+            found.insert(folder.clone(), (git_dir.map(|at| at.join("objects")), head));
+            aside.git_dirs.push((folder, to));
+        }
+        for (path, base) in links {
+            let Some(folder) = self.own(&path) else { continue };
+            if !std::fs::read_dir(&folder).is_ok_and(|mut inside| inside.next().is_some())
+                && !found.contains_key(&folder)
+            {
+                continue;
+            }
+            let (objects, head) = found.remove(&folder).unwrap_or_default();
+            aside.git_dirs.retain(|(there, _)| *there != folder);
+            if let Some(head) = head.filter(|head| *head != base) {
+                let line = [format!("160000 {head}\t").as_bytes(), &path, b"\0"].concat();
+                aside.moved.extend(line);
+            }
+            aside.submodules.push(Submodule { path, base, objects });
+        }
+        Ok(aside)
+    }
+
+    /// Every `.git` below the top, in any case, and what is no file in the place of a tracked one or of one that
+    /// git reads. Only names and kinds are looked at.
+    fn look_through(&self, tracked: &HashSet<&[u8]>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+        let (mut dots, mut special) = (Vec::new(), Vec::new());
+        let mut walk = walkdir::WalkDir::new(&self.worktree)
+            .follow_links(false)
+            .min_depth(1)
+            .into_iter();
+        while let Some(entry) = walk.next() {
+            let entry = entry?;
+            let kind = entry.file_type();
+            if entry.file_name().eq_ignore_ascii_case(".git") {
+                if entry.depth() > 1 || entry.file_name() != ".git" {
+                    dots.push(entry.path().to_owned());
+                }
+                if kind.is_dir() {
+                    walk.skip_current_dir();
+                }
+            } else if !kind.is_dir() && !kind.is_file() && !kind.is_symlink() {
+                let name = entry.file_name().to_string_lossy();
+                if READ_BY_GIT.contains(&name.as_ref()) || tracked.contains(self.below(entry.path()).as_slice()) {
+                    special.push(entry.path().to_owned());
+                }
+            }
+        }
+        Ok((dots, special))
+    }
+
+    fn below(&self, path: &Path) -> Vec<u8> {
+        let below = path.strip_prefix(&self.worktree).unwrap_or(path);
+        below.as_os_str().as_bytes().to_vec()
+    }
+
+    /// A folder below the worktree, if it is one and no link leads there: what lies behind one is not
+    /// the agent's.
+    fn own(&self, path: &[u8]) -> Option<PathBuf> {
+        let mut at = self.worktree.clone();
+        for part in path.split(|&b| b == b'/') {
+            at.push(OsStr::from_bytes(part));
+            if !at.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+                return None;
+            }
+        }
+        Some(at)
+    }
+
+    /// Brings the links of submodules to the commits that they had moved to.
+    pub(super) fn move_links(&self, git: &Git, aside: &Aside) -> Result<()> {
+        if !aside.moved.is_empty() {
+            self.git(git)
+                .args(["update-index", "-z", "--index-info"])
+                .stdin(aside.moved.clone())
+                .bytes()?;
+        }
+        Ok(())
+    }
+
+    /// Tells repositories that the agent put among its work from those in ignored folders, such as a
+    /// package manager's.
+    pub(super) fn nested_or_ignored(&self, git: &Git, aside: &Aside) -> Result<Nested> {
+        let (mut nested, mut put_back) = Nested::default();
+        if aside.git_dirs.is_empty() {
+            return Ok((nested, put_back));
+        }
+        let paths: Vec<Vec<u8>> = aside.git_dirs.iter().map(|(folder, _)| self.below(folder)).collect();
+        let outcome = self
+            .git(git)
+            .args(["check-ignore", "-z", "--stdin"])
+            .stdin(
+                paths
+                    .iter()
+                    .flat_map(|path| [b"./", &path[..], b"/\0"].concat())
+                    .collect::<Vec<u8>>(),
+            )
+            .outcome()?;
+        anyhow::ensure!(
+            matches!(outcome.status, Status::Exited(0 | 1)),
+            "git check-ignore failed: {}",
+            first_lines(&outcome.stderr)
+        );
+        let ignored: HashSet<&[u8]> = outcome.stdout.split(|&b| b == 0).collect();
+        for (path, (folder, to)) in paths.into_iter().zip(&aside.git_dirs) {
+            if ignored.contains([b"./", &path[..], b"/"].concat().as_slice()) {
+                put_back.push((folder.join(".git"), to.clone()));
+            } else {
+                nested.push(path);
+            }
+        }
+        Ok((nested, put_back))
+    }
+}
+
+/// The git dir that a `.git` is or points to.
+fn pointed(dot: &Path) -> Option<PathBuf> {
+    let meta = dot.symlink_metadata().ok()?;
+    if meta.is_dir() {
+        return Some(dot.to_owned());
+    }
+    let text = files::read_small(dot, 8192).ok()?;
+    let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    Some(dot.parent()?.join(OsStr::from_bytes(target)))
+}
+
+/// The commit that a git dir's HEAD names, by looking at files alone.
+fn head_of(git_dir: &Path) -> Option<String> {
+    let read = |name: &str| {
+        let bytes = files::read_small(&git_dir.join(name), MAX_REFS).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let is_id = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let head = read("HEAD")?;
+    let Some(name) = head.trim().strip_prefix("ref: ").map(str::trim) else {
+        return Some(head.trim().to_owned()).filter(|id| is_id(id));
+    };
+    if !git2::Reference::is_valid_name(name) {
+        return None;
+    }
+    let loose = read(name).map(|id| id.trim().to_owned()).filter(|id| is_id(id));
+    loose.or_else(|| {
+        let packed = read("packed-refs")?;
+        let mut ids = packed
+            .lines()
+            .filter_map(|line| line.strip_suffix(name)?.strip_suffix(' '));
+        ids.find(|id| is_id(id)).map(str::to_owned)
+    })
+}
+
+/// Gives the owner back what an agent took away, on everything below a folder.
+pub(super) fn make_readable(folder: &Path) -> Result<()> {
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        grant(&folder, 0o700)?;
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                open.push(entry.path());
+            } else if kind.is_file() {
+                grant(&entry.path(), 0o400)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn grant(path: &Path, bits: u32) -> Result<()> {
+    let mode = std::fs::symlink_metadata(path)?.permissions().mode();
+    if mode & bits != bits {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode((mode | bits) & 0o7777))
+            .with_context(|| format!("cannot make {} readable", path.display()))?;
+    }
+    Ok(())
+}

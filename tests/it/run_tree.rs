@@ -1,0 +1,236 @@
+//! Every kind of change ends up in the one frozen tree: the tree is what `git add -A` in a plain
+//! clone makes of the same files, and the saved patch makes it of the base.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::support::jobs::{event, events, frozen, jobs_root, nothing_left, patched, run, run_to};
+use super::support::repo::Repo;
+
+/// A repository with files of every kind to begin with.
+fn various() -> Repo {
+    let repo = Repo::new();
+    repo.write("payments/run.sh", "#!/bin/sh\n");
+    repo.write("docs/a/b.txt", "b\n");
+    repo.write("docs/plain", "plain\n");
+    repo.write("docs/blob.bin", [0, 159, 146, 150, 10]);
+    repo.write("docs/same.txt", "aaaa\n");
+    std::os::unix::fs::symlink("plain", repo.root.join("docs/link")).expect("a link");
+    repo.commit("more");
+    repo
+}
+
+/// The tree that a plain clone's `git add -A` makes of the same edits.
+fn plain(repo: &Repo, name: &str, edits: &str) -> String {
+    let clone = repo.clone_as(name, &[]);
+    clone.program("sh").args(["-c", edits]).run().success();
+    clone.git(["add", "-A"]);
+    clone.git(["write-tree"])
+}
+
+/// Runs the edits with a gate that refuses them (they touch `prot/`), and compares the trees.
+#[track_caller]
+fn faithful(id: &str, edits: &str) -> Repo {
+    let repo = various();
+    let edits = format!("{edits}\necho x >> prot/rules.txt");
+    run_to(3, &repo, id, &edits);
+    let tree = frozen(&repo, id);
+    assert_eq!(tree, plain(&repo, "plain", &edits), "git add -A sees another tree");
+    assert_eq!(tree, patched(&repo, id, "main"), "the patch makes another tree");
+    let record = format!("refs/agentgate/jobs/{id}:candidate");
+    assert_eq!(repo.git(["rev-parse", &record]), tree);
+    repo.git(["fsck", "--full", "--strict"]);
+    nothing_left(&repo);
+    repo
+}
+
+#[test]
+fn kinds_of_files_and_changes_of_kind() {
+    let edits = "chmod +x payments/pay.ts; chmod -x payments/run.sh
+        ln -s ../docs/plain payments/l; rm docs/link; ln -s nowhere docs/link
+        rm -r docs/a; echo file > docs/a
+        rm docs/plain; mkdir docs/plain; echo x > docs/plain/inside
+        : > docs/empty; printf 'no newline' > docs/tail
+        printf '\\000\\001\\377' > docs/blob.bin; head -c 70000 /dev/urandom > docs/random.bin
+        mkdir -p deep/er/est; echo x > deep/er/est/x; mkdir nothing
+        mv payments/run.sh payments/moved.sh";
+    // The random bytes must be the same in both.
+    let edits = edits.replace("head -c 70000 /dev/urandom", "seq 1 20000 | gzip -nc");
+    faithful("j1", &edits);
+}
+
+#[test]
+fn names_that_need_quoting() {
+    let repo = faithful(
+        "j1",
+        "for n in 'a b' 'say \"x\"' \"it's\" 'new\nline' \"$(printf 't\\tab')\" '-dash' 'back\\slash' 'é' ':(top)x' '*' \
+         \"$(printf 'latin\\351')\" '#x' ' lead' 'trail '; do echo \"$n\" > \"docs/$n\"; echo \"$n\" > \"$n\"; done",
+    );
+    let bytes = repo
+        .program("git")
+        .args(["ls-tree", "-z", "--name-only", "refs/agentgate/jobs/j1:candidate"]);
+    assert!(bytes.run().success().stdout.contains("new\nline"));
+}
+
+#[test]
+fn a_name_that_is_not_utf8_is_kept_as_bytes() {
+    let repo = various();
+    run_to(0, &repo, "j1", "printf x > \"docs/$(printf 'latin\\351')\"");
+    let listed = repo.git(["-c", "core.quotePath=true", "diff", "--name-only", "main", "agent/j1"]);
+    assert_eq!(listed, "\"docs/latin\\351\"");
+    let path = jobs_root(&repo).join("j1/docs").join(OsStr::from_bytes(b"latin\xe9"));
+    assert_eq!(std::fs::read(path).expect("it is kept"), b"x");
+    run(&repo, "j2", "printf x > \"prot/$(printf 'latin\\351\\033')\"").expect(3, &["prot/latin\\xe9\\u{1b}"]);
+}
+
+#[test]
+fn an_edit_of_the_same_size_in_the_second_of_the_checkout_is_seen() {
+    let repo = various();
+    for round in 0..5 {
+        let id = format!("j{round}");
+        // With the very times that the checkout gave it.
+        run_to(
+            0,
+            &repo,
+            &id,
+            "touch -r docs/same.txt ../ref; echo bbbb > docs/same.txt; touch -r ../ref docs/same.txt; rm ../ref",
+        );
+        assert_eq!(repo.git(["show", &format!("agent/{id}:docs/same.txt")]), "bbbb");
+    }
+}
+
+#[test]
+fn only_a_mode() {
+    let repo = various();
+    run_to(0, &repo, "j1", "chmod +x docs/plain");
+    assert_eq!(
+        repo.git(["diff", "--summary", "main", "agent/j1"]).trim(),
+        "mode change 100644 => 100755 docs/plain"
+    );
+    assert_eq!(event(&events(&repo, "j1"), "candidate.frozen")["changed"], 1);
+}
+
+#[test]
+fn what_is_no_file_is_passed_over() {
+    let repo = various();
+    run_to(15, &repo, "j1", "mkfifo docs/fifo; mkdir docs/hollow");
+    run_to(
+        0,
+        &repo,
+        "j2",
+        "mkfifo docs/fifo; rm docs/same.txt; mkfifo docs/same.txt; echo 1 > payments/a.ts",
+    );
+    assert_eq!(
+        repo.git(["diff", "--name-status", "main", "agent/j2"]),
+        "D\tdocs/same.txt\nA\tpayments/a.ts"
+    );
+}
+
+#[test]
+fn pipes_in_place_of_files_that_git_reads_hold_nothing_up() {
+    let repo = various();
+    let agent = "mkfifo docs/.gitignore docs/.gitattributes .gitmodules .gitignore; mkdir -p docs/n/.git docs/m; \
+                 mkfifo docs/n/.git/HEAD docs/n/.git/config docs/m/.git; ln -s /dev/zero payments/.gitignore; \
+                 echo 1 > docs/n/x; echo 1 > docs/m/x; echo 1 > payments/a.ts";
+    let start = std::time::Instant::now();
+    run_to(9, &repo, "j1", agent).expect(9, &["docs/n", "docs/m"]);
+    assert!(start.elapsed().as_secs() < 10);
+    assert_eq!(patched(&repo, "j1", "main"), frozen(&repo, "j1"));
+    let listed = repo.git(["diff", "--name-only", "main", &frozen(&repo, "j1")]);
+    assert_eq!(listed, "docs/m/x\ndocs/n/x\npayments/.gitignore\npayments/a.ts");
+    nothing_left(&repo);
+}
+
+#[test]
+fn names_that_another_system_takes_for_a_git_dir_are_refused() {
+    let repo = various();
+    for (at, name) in [
+        ".GIT",
+        "docs/.Git",
+        "git~1",
+        "docs/.git ",
+        "docs/.git.",
+        "docs/.g\u{200c}it",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("j{at}");
+        let agent = format!(
+            "mkdir -p '{name}/hooks'; echo x > '{name}/hooks/post-checkout'; echo x > '{name}/config'; echo 1 > payments/a.ts"
+        );
+        let outcome = run(&repo, &id, &agent);
+        assert!(outcome.code == 9 || outcome.code == 6, "{name}: {outcome}");
+        outcome.expect(outcome.code, &["uninspectable"]);
+        let outcome = run(
+            &repo,
+            &format!("{id}-file"),
+            &format!("echo 'gitdir: /nowhere' > '{name}'; echo 1 > payments/a.ts"),
+        );
+        assert_eq!(outcome.code, 9, "{name}: {outcome}");
+    }
+    nothing_left(&repo);
+}
+
+#[test]
+fn a_repository_in_an_ignored_folder_is_nobodys_business_and_is_kept() {
+    let repo = various();
+    repo.change(".gitignore", "node_modules/\n");
+    let agent = "mkdir -p node_modules/p && cd node_modules/p && git init -q && git commit -q --allow-empty -m x && cd ../.. && echo 1 > payments/a.ts";
+    run_to(0, &repo, "j1", agent);
+    let kept = jobs_root(&repo).join("j1/node_modules/p");
+    assert_eq!(repo.beside(&kept.to_string_lossy()).git(["log", "--format=%s"]), "x");
+    assert_eq!(repo.git(["diff", "--name-only", "main", "agent/j1"]), "payments/a.ts");
+}
+
+#[test]
+fn files_that_the_agent_made_unreadable_are_read_and_removed() {
+    let repo = various();
+    let edits = "mkdir shut; echo x > shut/x; chmod 000 shut/x; chmod 000 shut; echo y > docs/y; chmod 000 docs/y docs/plain; rm prot/rules.txt";
+    run_to(3, &repo, "j1", edits);
+    let tree = frozen(&repo, "j1");
+    assert_eq!(repo.git(["show", &format!("{tree}:shut/x")]), "x");
+    assert_eq!(repo.git(["show", &format!("{tree}:docs/y")]), "y");
+    nothing_left(&repo);
+}
+
+#[test]
+fn attributes_that_the_agent_wrote_are_content_and_no_configuration() {
+    let repo = various();
+    let edits = "printf '* text eol=crlf working-tree-encoding=UTF-16 ident filter=x\\n' > .gitattributes; printf 'a\\r\\nb\\r\\n' > docs/crlf.txt";
+    run_to(0, &repo, "j1", edits);
+    assert_eq!(repo.git(["show", "agent/j1:docs/crlf.txt"]), "a\r\nb\r");
+}
+
+#[test]
+fn a_link_in_place_of_an_ignore_file_hides_nothing_and_is_content() {
+    let repo = various();
+    run_to(
+        0,
+        &repo,
+        "j1",
+        "ln -s docs/plain .gitignore; mkdir -p docs/a/.gitignore; echo 1 > docs/a/.gitignore/x; echo 1 > docs/plain2",
+    );
+    assert_eq!(
+        repo.git(["diff", "--name-status", "main", "agent/j1"]),
+        "A\t.gitignore\nA\tdocs/a/.gitignore/x\nA\tdocs/plain2"
+    );
+}
+
+#[test]
+fn a_thousand_files_are_all_there() {
+    let repo = various();
+    run_to(
+        0,
+        &repo,
+        "j1",
+        "mkdir docs/many; for d in 0 1 2 3 4 5 6 7 8 9; do mkdir docs/many/$d; for f in $(seq 100); do : > docs/many/$d/$f; done; done",
+    );
+    assert_eq!(event(&events(&repo, "j1"), "candidate.frozen")["changed"], 1000);
+    assert_eq!(
+        repo.git(["ls-tree", "-r", "--name-only", "agent/j1", "docs/many/"])
+            .lines()
+            .count(),
+        1000
+    );
+}
