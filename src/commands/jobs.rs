@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::{Surroundings, drop, job_folder};
 use crate::exit::{Exit, Stop};
 use crate::git::worktree::Worktree;
+use crate::git::worktree::{self, Listed};
 use crate::job::log::Line;
 use crate::job::machine::{self, State, Step};
 use crate::lock::{CloneLock, Holder};
@@ -46,6 +47,8 @@ pub struct Status {
     pub holder: Option<Holder>,
     /// The jobs.
     pub jobs: Vec<Row>,
+    /// The clone's worktrees, whoever made them, the main checkout first.
+    pub worktrees: Vec<Listed>,
 }
 
 /// Lists the jobs.
@@ -63,6 +66,7 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
         clone: checkout.clone.clone(),
         holder: CloneLock::holder(&checkout.common),
         jobs,
+        worktrees: worktree::list(&checkout.git, &checkout.common)?,
     })
 }
 
@@ -166,6 +170,8 @@ pub struct Log {
     pub lines: Vec<Line>,
     /// Files of the record beside the log.
     pub files: Vec<String>,
+    /// How it ended, once it did.
+    pub ended: Option<Exit>,
     /// Bytes of a torn last line that were passed over.
     pub torn: u64,
     /// What it is now.
@@ -200,6 +206,7 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
         torn: log.torn_bytes,
         lines: log.lines.into_iter().filter(|line| line.seq > since).collect(),
         files,
+        ended: state.ended,
         words: match state.ended {
             // Whether it runs, only its lock says; a reader takes none.
             None if !state.dropped => "it has not finished".into(),

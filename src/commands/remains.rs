@@ -18,7 +18,7 @@ use crate::git::refs;
 use crate::git::repo::Checkout;
 use crate::git::shadow::Shadow;
 use crate::git::shell;
-use crate::git::worktree::{Standing, Worktree};
+use crate::git::worktree::{self, Standing, Worktree};
 use crate::job::Created;
 use crate::job::machine::State;
 
@@ -75,22 +75,11 @@ pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Re
 /// Where a branch is checked out: git allows one place. It may be absent, on a disk that is not
 /// mounted.
 pub fn checked_out_at(checkout: &Checkout, branch: &str) -> Result<Option<PathBuf>> {
-    let listed = checkout
-        .git
-        .at(&checkout.common)
-        .args(["worktree", "list", "--porcelain", "-z"])
-        .bytes()?;
-    let (mut path, mut bare) = (None, false);
-    for line in listed.split(|&b| b == 0) {
-        if let Some(rest) = line.strip_prefix(b"worktree ") {
-            (path, bare) = (Some(PathBuf::from(OsStr::from_bytes(rest))), false);
-        } else if line == b"bare" {
-            bare = true;
-        } else if line.strip_prefix(b"branch ") == Some(branch.as_bytes()) && !bare {
-            return Ok(path);
-        }
-    }
-    Ok(None)
+    let listed = worktree::list(&checkout.git, &checkout.common)?;
+    Ok(listed
+        .into_iter()
+        .find(|one| !one.bare && one.branch.as_deref() == Some(branch))
+        .map(|one| one.path))
 }
 
 impl Remains {

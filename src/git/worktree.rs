@@ -1,5 +1,6 @@
 //! Worktrees: added detached and locked, kept on a branch, removed by what the record says.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -235,7 +236,6 @@ fn admin_of(path: &Path) -> Result<PathBuf> {
 
 /// Where a `.git` file points to.
 fn pointer(text: &[u8]) -> Option<&Path> {
-    use std::os::unix::ffi::OsStrExt;
     let target = text.strip_prefix(b"gitdir: ")?;
     let target = target.strip_suffix(b"\n").unwrap_or(target);
     Some(Path::new(std::ffi::OsStr::from_bytes(target)))
@@ -270,4 +270,45 @@ pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str) -> Result<()
     at(&["read-tree", tree])?;
     at(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
     Ok(())
+}
+
+/// One registration, as git lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its top folder, which may be absent.
+    pub path: PathBuf,
+    /// Commit id of its HEAD; none where it has no commit.
+    pub head: Option<String>,
+    /// Full ref name of the branch; none when detached.
+    pub branch: Option<String>,
+    /// Reason of a lock, empty where none was given.
+    pub locked: Option<String>,
+    /// The main entry of a bare clone: no checkout.
+    pub bare: bool,
+}
+
+/// All worktrees of a clone, the main checkout first.
+pub fn list(git: &Git, common: &Path) -> Result<Vec<Listed>> {
+    let listed = git.at(common).args(["worktree", "list", "--porcelain", "-z"]).bytes()?;
+    let mut found: Vec<Listed> = Vec::new();
+    for line in listed.split(|&b| b == 0) {
+        let mut parts = line.splitn(2, |&b| b == b' ');
+        let (key, value) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let text = String::from_utf8_lossy(value).into_owned();
+        match (key, found.last_mut()) {
+            (b"worktree", _) => found.push(Listed {
+                path: PathBuf::from(std::ffi::OsStr::from_bytes(value)),
+                head: None,
+                branch: None,
+                locked: None,
+                bare: false,
+            }),
+            (b"HEAD", Some(last)) => last.head = Some(text),
+            (b"branch", Some(last)) => last.branch = Some(text),
+            (b"locked", Some(last)) => last.locked = Some(text),
+            (b"bare", Some(last)) => last.bare = true,
+            _ => {}
+        }
+    }
+    Ok(found)
 }

@@ -29,7 +29,9 @@ pub fn render(outcome: &Outcome) -> String {
             object["commits"] = report.commits.into();
             object
         }
-        Outcome::Preflight(report) => json!({ "schema": "agentgate/preflight/1", "head": report.head, "exit": 0 }),
+        Outcome::Preflight(report) => json!({
+            "schema": "agentgate/preflight/1", "head": report.head, "notices": report.notices, "exit": 0,
+        }),
         Outcome::Trailers(report) => json!({
             "schema": "agentgate/trailers/1",
             "range": report.range,
@@ -108,6 +110,14 @@ fn status(report: &jobs::Status) -> Value {
         "schema": "agentgate/status/1",
         "clone": report.clone.to_string_lossy(),
         "holder": report.holder.as_ref().map(|holder| json!({ "job_id": holder.job, "pid": holder.process.pid, "command": holder.command })),
+        "worktrees": report.worktrees.iter().map(|tree| json!({
+            "path": tree.path.to_string_lossy(),
+            "head": tree.head,
+            "branch": tree.branch,
+            "locked": tree.locked,
+            "bare": tree.bare,
+            "missing": !tree.path.is_dir(),
+        })).collect::<Vec<_>>(),
         "jobs": report.jobs.iter().map(|job| json!({
             "job_id": job.id,
             "state": job.state,

@@ -13,7 +13,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Run(report) => run(report),
         Outcome::Check(report) => check(report),
-        Outcome::Preflight(report) => (format!("preflight_ok head={}\n", report.head), String::new()),
+        Outcome::Preflight(report) => (format!("preflight_ok head={}\n", report.head), notes(&report.notices)),
         Outcome::Trailers(report) => (trailers(report), String::new()),
         Outcome::Status(report) => status(report),
         Outcome::Log(report) => log(report),
@@ -90,7 +90,10 @@ fn run(report: &run::Report) -> (String, String) {
         beside.push_str(&format!("next: {command}   # {why}\n"));
     }
     if let Some(landed) = &report.landed {
-        beside.push_str(&format!("agentgate: {}", land(landed)));
+        beside.push_str(&format!(
+            "agentgate: landed on {}; its worktree and branch are gone\n",
+            landed.target.trim_start_matches("refs/heads/")
+        ));
     }
     (result, beside)
 }
@@ -156,10 +159,7 @@ fn age(seconds: i64) -> String {
 fn status(report: &jobs::Status) -> (String, String) {
     let mut text = String::new();
     if report.jobs.is_empty() {
-        return (
-            "no jobs in this clone\n".into(),
-            "hint: agentgate run TASK.md -- my-agent\n".into(),
-        );
+        text.push_str("no jobs in this clone\n");
     }
     let width = report.jobs.iter().map(|job| job.id.len()).max().unwrap_or(0);
     for job in &report.jobs {
@@ -167,16 +167,34 @@ fn status(report: &jobs::Status) -> (String, String) {
         let base = job.base.get(..12).unwrap_or("-");
         let age = job.age.map_or("-".to_owned(), age);
         let place = job.worktree.as_deref().map(line).unwrap_or_default();
-        let about = if job.detail.is_empty() { &job.goal } else { &job.detail };
         let row = format!(
-            "{:width$}  {:11}  exit {exit:>3}  base {base}  {age:>4}  {about}",
-            job.id, job.state
+            "{:width$}  {:11}  exit {exit:>3}  base {base}  {age:>4}  {}",
+            job.id, job.state, job.goal
         );
         text.push_str(row.trim_end());
         text.push('\n');
-        if !place.is_empty() {
-            text.push_str(&format!("{:width$}  {place}\n", ""));
+        for more in [&job.detail, &place].into_iter().filter(|more| !more.is_empty()) {
+            text.push_str(&format!("{:width$}  {more}\n", ""));
         }
+    }
+    for tree in report.worktrees.iter().filter(|tree| !tree.bare) {
+        if report.jobs.iter().any(|job| job.worktree.as_ref() == Some(&tree.path)) {
+            continue;
+        }
+        let branch = tree
+            .branch
+            .as_deref()
+            .map_or("detached", |name| name.trim_start_matches("refs/heads/"));
+        let head = tree.head.as_deref().and_then(|head| head.get(..12)).unwrap_or("-");
+        let mut words = format!("worktree  {branch} at {head}  {}", line(&tree.path));
+        if let Some(reason) = &tree.locked {
+            words.push_str(&format!("  locked {}", render::path(reason.as_bytes())));
+        }
+        if !tree.path.is_dir() {
+            words.push_str("  missing");
+        }
+        text.push_str(words.trim_end());
+        text.push('\n');
     }
     let beside = match &report.holder {
         Some(holder) => format!(
@@ -207,6 +225,17 @@ fn log(report: &jobs::Log) -> (String, String) {
         line(&report.record),
         report.files.join(", ")
     ));
+    if report.ended.is_some_and(|exit| exit != Exit::Ok) {
+        let shown = ["gate.log", "agent.log"]
+            .into_iter()
+            .filter(|name| report.files.iter().any(|file| file == name));
+        for name in shown {
+            beside.push_str(&format!(
+                "next: cat {}\n",
+                shell_words::quote(&line(&report.record.join(name)))
+            ));
+        }
+    }
     if report.torn > 0 {
         beside.push_str(&format!(
             "note: a torn last line of {} bytes was passed over\n",

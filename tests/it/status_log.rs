@@ -133,7 +133,10 @@ fn status_says_what_each_job_is() {
 fn status_of_a_clone_without_jobs_says_so() {
     let repo = Repo::new();
     let outcome = repo.agentgate(["status"]).success();
-    assert_eq!(outcome.stdout, "no jobs in this clone\n");
+    assert!(
+        outcome.stdout.starts_with("no jobs in this clone\nworktree  main at "),
+        "{outcome}"
+    );
     assert_eq!(
         repo.agentgate(["status", "--json"]).json()["jobs"],
         Value::Array(vec![])
@@ -294,4 +297,45 @@ fn a_changed_byte_anywhere_is_damage() {
         set_log(&repo, &lines.concat());
         repo.agentgate(["log", JOB]).expect(23, &["damaged at line"]);
     }
+}
+
+#[test]
+fn status_lists_worktrees_that_people_made() {
+    let repo = with_kept();
+    let other = repo.top().join("by-hand");
+    repo.git([
+        "worktree",
+        "add",
+        "--quiet",
+        "--lock",
+        "--reason",
+        "mine",
+        "-b",
+        "hand",
+        &other.display().to_string(),
+    ]);
+    let json = repo.agentgate(["status", "--json"]).success().json();
+    let trees = json["worktrees"].as_array().expect("worktrees");
+    assert_eq!(
+        trees.len(),
+        3,
+        "the main checkout, the job's and the person's: {trees:?}"
+    );
+    let hand = trees
+        .iter()
+        .find(|tree| tree["branch"] == "refs/heads/hand")
+        .expect("the person's");
+    assert_eq!(hand["locked"], "mine");
+    assert_eq!(hand["missing"], false);
+    std::fs::remove_dir_all(&other).expect("deleted by hand");
+    repo.agentgate(["status"])
+        .expect(0, &["worktree  hand at", "locked mine", "missing"]);
+}
+
+#[test]
+fn preflight_tells_what_else_would_stop_a_job() {
+    let repo = Repo::new();
+    repo.change("architecture/invariants.yml", "version: 1\nunmaped: deny\n");
+    repo.agentgate(["preflight"])
+        .expect(0, &["preflight_ok head=", "a job would end with 2", "unmaped"]);
 }
