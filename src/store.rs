@@ -32,6 +32,8 @@ pub const AGENT_LOG: &str = "agent.log";
 pub const BUNDLE: &str = "agent-refs.bundle";
 /// Files that only the agent's own ignore rules hide.
 pub const HIDDEN: &str = "ignored.tar";
+/// The agent's git dirs as they were, where bundling its refs would not have saved everything.
+pub const GIT_DIRS: &str = "agent-git.tar";
 const OWNER_LOCK: &str = "owner.lock";
 
 /// All jobs of one clone.

@@ -13,7 +13,7 @@ use git2::Repository;
 use crate::files;
 use crate::gate::{self, Kind, Tree};
 
-use super::disarm::Submodule;
+use super::disarm::{Submodule, make_readable};
 use super::program::Git;
 use super::settings::{ContentSettings, quote_alternate};
 use super::shadow::Shadow;
@@ -63,6 +63,8 @@ pub fn hidden_files(git: &Git, stage: &Stage, base: &GitTree<'_>) -> Result<Vec<
     for path in ignored_by_base(git, stage, base, &split(&listed))?.1 {
         let full = stage.worktree.join(std::ffi::OsStr::from_bytes(&path));
         if path.ends_with(b"/") {
+            // What cannot be opened even so is counted where the files are archived.
+            let _ = make_readable(&full);
             let inside = walkdir::WalkDir::new(&full)
                 .follow_links(false)
                 .into_iter()
@@ -229,6 +231,36 @@ fn split(listed: &[u8]) -> Vec<Vec<u8>> {
         .split(|&b| b == 0)
         .filter(|path| !path.is_empty())
         .map(<[u8]>::to_vec)
+        .collect()
+}
+
+/// Whether a git dir of an agent's is such that reading its ref files does not show all it holds.
+/// Nothing but names and kinds is looked at.
+pub fn is_unusual(git_dir: &Path) -> bool {
+    if make_readable(git_dir).is_err() {
+        return true;
+    }
+    let is = |name: &str, wanted: fn(&std::fs::Metadata) -> bool| {
+        git_dir.join(name).symlink_metadata().is_ok_and(|meta| wanted(&meta))
+    };
+    let worktrees = std::fs::read_dir(git_dir.join("worktrees")).is_ok_and(|mut entries| entries.next().is_some());
+    worktrees
+        || git_dir.join("reftable").symlink_metadata().is_ok()
+        || !is("HEAD", std::fs::Metadata::is_file)
+        || !is("refs", std::fs::Metadata::is_dir)
+        || !is("objects", std::fs::Metadata::is_dir)
+}
+
+/// Every file and link below a folder, relative to `top`.
+pub fn files_below(folder: &Path, top: &Path) -> Vec<PathBuf> {
+    // What cannot be made readable is missing from the archive, which says how much.
+    let _ = make_readable(folder);
+    walkdir::WalkDir::new(folder)
+        .follow_links(false)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.file_type().is_dir())
+        .filter_map(|entry| entry.path().strip_prefix(top).ok().map(Path::to_owned))
         .collect()
 }
 

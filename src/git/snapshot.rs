@@ -46,6 +46,8 @@ pub struct Frozen {
     pub submodules: Vec<Submodule>,
     /// Tracked files in whose place a pipe, socket or device stood: the tree has them as deleted.
     pub special: Vec<Vec<u8>>,
+    /// The agent's index is there and cannot be read: what it had added by force is not known.
+    pub unread_index: bool,
 }
 
 impl Frozen {
@@ -112,7 +114,7 @@ impl Stage {
     pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid, agent_index: &Path) -> Result<Frozen> {
         let aside = self.disarm(git)?;
         self.stage_all(git)?;
-        self.stage_forced(git, agent_index)?;
+        let unread_index = !self.stage_forced(git, agent_index)?;
         self.move_links(git, &aside)?;
         let text = self.git(git).arg("write-tree").text()?;
         let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
@@ -132,6 +134,7 @@ impl Stage {
             put_back,
             submodules: aside.submodules,
             special: aside.special,
+            unread_index,
         })
     }
 
@@ -165,10 +168,24 @@ impl Stage {
     /// Files that ignore rules hide and that the agent had added all the same (`git add -f`): it
     /// said that they are its work, so they are judged and kept with the rest. The agent's index
     /// only gives names; the content is what lies on the disk.
-    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<()> {
+    /// False where that index is there and cannot be read.
+    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<bool> {
         let Ok(bytes) = files::read_small(agent_index, MAX_INDEX) else {
-            return Ok(());
+            return Ok(agent_index.symlink_metadata().is_err());
         };
+        // A split index has most of its entries in files beside it.
+        for entry in std::fs::read_dir(agent_index.parent().unwrap_or(agent_index))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = entry.file_name();
+            if name.as_bytes().starts_with(b"sharedindex.")
+                && let Ok(bytes) = files::read_small(&entry.path(), MAX_INDEX)
+            {
+                files::replace(&self.git_dir.join(&name), &bytes, 0o600)?;
+            }
+        }
         let copy = self.git_dir.join("index.agent");
         files::replace(&copy, &bytes, 0o600)?;
         let listed = self
@@ -177,8 +194,7 @@ impl Stage {
             .args(["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"])
             .outcome()?;
         if !listed.success() {
-            // An index that git cannot read names nothing.
-            return Ok(());
+            return Ok(false);
         }
         let there: Vec<u8> = listed
             .stdout
@@ -214,7 +230,7 @@ impl Stage {
                 );
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

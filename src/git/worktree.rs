@@ -180,7 +180,13 @@ impl Worktree {
         if is_folder {
             let moved = files::rename_to_trash(&self.path, trash)?;
             self.forget()?;
-            files::remove_tree(&moved)?;
+            // It is out of the way; what cannot be deleted (an immutable file, a mount) is told.
+            if let Err(error) = files::remove_tree(&moved) {
+                return Ok(Some(format!(
+                    "the worktree could not be deleted: {error}; what is left of it: {}",
+                    moved.display()
+                )));
+            }
         } else {
             self.forget()?;
         }

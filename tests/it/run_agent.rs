@@ -574,3 +574,55 @@ fn a_worktree_that_was_removed_under_the_job_is_a_collision_and_its_refs_are_sav
     let frozen: Vec<_> = events(&repo, "j1");
     assert_eq!(frozen.last().expect("events")["event"], "job.failed");
 }
+
+/// Names in the archive of the agent's git dirs.
+fn git_dirs(repo: &Repo, id: &str) -> Vec<String> {
+    let file = std::fs::File::open(record(repo, id).join("agent-git.tar")).expect("the archive is there");
+    let mut archive = tar::Archive::new(file);
+    let entries = archive.entries().expect("an archive");
+    entries
+        .map(|entry| entry.expect("an entry").path().expect("a path").display().to_string())
+        .collect()
+}
+
+#[test]
+fn a_repository_in_the_place_of_the_git_file_is_saved() {
+    let repo = busy();
+    let agent = "rm .git && git init -q && git add -A && git -c user.name=a -c user.email=a@b commit -qm own && \
+                 echo kept > payments/s.ts && git add -A && git -c user.name=a -c user.email=a@b stash -q";
+    quiet(&repo, "j1", agent).expect(15, &["agent-git.tar"]);
+    let names = git_dirs(&repo, "j1");
+    assert!(names.iter().any(|name| name == "git.replaced/refs/stash"), "{names:?}");
+}
+
+#[test]
+fn refs_in_another_format_and_worktrees_of_the_agents_own_are_saved() {
+    let repo = busy();
+    let version = repo.git(["version"]);
+    let minor: u32 = version
+        .split('.')
+        .nth(1)
+        .and_then(|part| part.parse().ok())
+        .expect("a version");
+    let reftable = "git switch -qc mine && echo a > payments/r.ts && git add -A && git commit -qm a && \
+                    git switch -q --detach HEAD~1 && rm -rf $(git rev-parse --git-dir)/logs && git refs migrate --ref-format=reftable";
+    quiet(&repo, "j1", reftable).expect(15, &["agent-git.tar"]);
+    assert!(
+        git_dirs(&repo, "j1")
+            .iter()
+            .any(|name| name.starts_with("git/reftable/"))
+    );
+    let linked =
+        "git worktree add -q --detach $TMPDIR/x && cd $TMPDIR/x && echo a > a && git add -A && git commit -qm x";
+    quiet(&repo, "j2", linked).expect(15, &["agent-git.tar"]);
+    assert!(git_dirs(&repo, "j2").iter().any(|name| name == "git/worktrees/x/HEAD"));
+}
+
+#[test]
+fn a_file_added_by_force_counts_with_a_split_index_too() {
+    let repo = busy();
+    let agent = "echo work > payments/x.log && git update-index --split-index && git add -f payments/x.log";
+    repo.change(".gitignore", "*.log\n");
+    quiet(&repo, "j1", agent).expect(0, &[]);
+    assert_eq!(changes(&repo, "j1"), "A\tpayments/x.log");
+}

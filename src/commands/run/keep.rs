@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::freeze::names;
 use super::prepare::Job;
-use super::steps::names;
 use crate::commands::Watch;
 use crate::confine;
 use crate::files;
@@ -120,7 +120,7 @@ impl Job {
             branch: format!("agent/{id}"),
         })?;
         self.copy_artifacts();
-        self.remove_private()?;
+        self.remove_private();
         watch.step(&format!("kept on branch agent/{id}"));
         Ok(())
     }
@@ -144,10 +144,14 @@ impl Job {
         Ok(())
     }
 
-    pub(super) fn remove_private(&mut self) -> Result<()> {
+    /// Deletes the private folder. The record is complete by now: a failure is told.
+    pub(super) fn remove_private(&mut self) {
         self.stage = None;
-        let private = &self.places.private;
-        files::remove_tree(private).with_context(|| format!("cannot remove {}", private.display()))?;
+        let private = self.places.private.clone();
+        if let Err(error) = files::remove_tree(&private) {
+            self.notices
+                .push(format!("{} could not be deleted: {error}", private.display()));
+        }
         // Folders that are empty now; others may have just begun to use them.
         for folder in [
             private.parent(),
@@ -159,7 +163,6 @@ impl Job {
         {
             let _ = std::fs::remove_dir(folder);
         }
-        Ok(())
     }
 
     /// Copies for `--artifacts`. The record itself is complete: a failure is told, not returned.
@@ -174,6 +177,7 @@ impl Job {
             store::EVENTS,
             store::HIDDEN,
             store::BUNDLE,
+            store::GIT_DIRS,
         ];
         for name in names {
             let from = self.owner.folder.path.join(name);

@@ -3,6 +3,8 @@
 //! next -> do -> append what happened -> fold, until the machine says that the job is over. All
 //! that could be refused is refused in `prepare`, before anything was made.
 
+mod freeze;
+mod inputs;
 mod keep;
 mod prepare;
 mod settle;
@@ -20,7 +22,7 @@ use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
-pub use prepare::{default_job_id, must_be_clean, task_place};
+pub use inputs::{default_job_id, must_be_clean, task_place};
 pub use settle::not_covered;
 
 /// What the person asked for.

@@ -49,7 +49,7 @@ impl Job {
         {
             self.notices.push(left);
         }
-        self.remove_private()?;
+        self.remove_private();
         watch.step("record saved, worktree removed");
         Ok(())
     }
@@ -119,10 +119,10 @@ impl Job {
                     || !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) =>
             {
                 let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
-                let _ = self.remove_private();
+                self.remove_private();
             }
             None => {
-                let _ = self.remove_private();
+                self.remove_private();
             }
             Some(worktree) => {
                 if self.worktree_is_there() {
@@ -193,6 +193,12 @@ impl Job {
                     "what the agent had changed".to_owned(),
                 ));
                 next.push((format!("{agentgate} open {id}"), "the same as a worktree".to_owned()));
+            }
+            if exit == Exit::Collision {
+                next.push((
+                    format!("ls -la {}", shell(&self.checkout.common.join("hooks"))),
+                    "what changed there is still there: look, and put it back".to_owned(),
+                ));
             }
             if self.owner.state.agent.is_some() {
                 next.push((

@@ -1,7 +1,7 @@
 //! The steps that make, run, freeze and judge.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -11,15 +11,12 @@ use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Filter, Given};
 use crate::commands::Watch;
 use crate::confine;
-use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::{self, Finding, Rule};
-use crate::git::evidence;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Shadow, copy_index};
-use crate::git::snapshot::Stage;
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
 use crate::job::{AgentEnd, Event};
@@ -31,7 +28,7 @@ const ROLE: &str = "implementer";
 const STEP: &str = "implement";
 /// The index as it was before the agent ran; in the private folder, where the agent has no
 /// business.
-const SAVED_INDEX: &str = "index.base";
+pub(super) const SAVED_INDEX: &str = "index.base";
 
 impl Job {
     pub(super) fn preflight(&mut self) -> Result<()> {
@@ -172,6 +169,7 @@ impl Job {
         };
         // Not one process of the agent is left: from here on the worktree is ours again.
         if self.worktree_is_there() {
+            self.set_git_dir_aside(&worktree)?;
             worktree.restore_git_file()?;
         }
         if leftovers > 0 {
@@ -192,161 +190,6 @@ impl Job {
             millis: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             output,
         })
-    }
-
-    pub(super) fn freeze(&mut self, watch: &dyn Watch) -> Result<()> {
-        watch.step("freeze what the agent left");
-        let worktree = self.worktree.clone().context("no worktree")?;
-        let content = self.content.clone().context("no settings")?;
-        let private = self.places.private.clone();
-        let git = self.checkout.git.clone();
-        if !self.worktree_is_there() {
-            if let Some(shadow) = &self.shadow {
-                self.refs = evidence::agent_refs(shadow, &self.created.base);
-                let refs = self.refs.clone();
-                self.save_refs(&git, &content, &refs)?;
-            }
-            let what = format!(
-                "{} is gone: something removed or replaced the worktree under the job",
-                worktree.path.display()
-            );
-            return Err(Stop::new(Exit::Collision, what).into());
-        }
-        let stage = Stage::make(
-            &content,
-            &private,
-            &worktree.path,
-            &private.join(SAVED_INDEX),
-            &self.created.base,
-        )?;
-        let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
-        let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
-        let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
-        let inside = evidence::submodule_files(&git, &content, &private, &worktree.path, &frozen.submodules)?;
-        self.save_hidden(&worktree.path, &hidden, &inside)?;
-        if !frozen.nested.is_empty() {
-            self.notices.push(format!(
-                "repositories of the agent's own in {}: their files are taken as files, their history is not kept",
-                names(frozen.nested.iter().map(Vec::as_slice))
-            ));
-        }
-        if !frozen.special.is_empty() {
-            self.notices.push(format!(
-                "no file any more, and deleted in the candidate: {}",
-                names(frozen.special.iter().map(Vec::as_slice))
-            ));
-        }
-        if let Some(shadow) = &self.shadow {
-            self.refs = evidence::agent_refs(shadow, &self.created.base);
-            let mut refs = self.refs.clone();
-            // On success the history behind HEAD is in the candidate; otherwise it may hold what
-            // the last state does not.
-            let success = matches!(self.owner.state.agent, Some(AgentEnd::Exited { status: 0 })) && frozen.changed > 0;
-            if success && refs.refs.is_empty() {
-                refs.head = None;
-            }
-            self.save_refs(&git, &content, &refs)?;
-        }
-        let collisions = self.compare_clone()?;
-        let event = Event::Frozen {
-            tree: frozen.tree().to_string(),
-            changed: frozen.changed as u64,
-            hidden: hidden.len() as u64,
-            refs: few(self.refs.refs.keys().cloned()),
-            nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
-            collisions: few(collisions.into_iter()),
-        };
-        self.frozen = Some(frozen);
-        self.stage = Some(stage);
-        self.owner.append(&event)
-    }
-
-    /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
-    /// hide, and its work inside submodules.
-    fn save_hidden(&mut self, worktree: &Path, hidden: &[PathBuf], inside: &[PathBuf]) -> Result<()> {
-        let all = [hidden, inside].concat();
-        if all.is_empty() {
-            return Ok(());
-        }
-        let (archive, left_out) = evidence::archive(worktree, &all)?;
-        self.owner.folder.save(store::HIDDEN, &archive)?;
-        for (paths, why) in [
-            (hidden, "the agent's own ignore rules hide"),
-            (inside, "inside submodules the agent left"),
-        ] {
-            if !paths.is_empty() {
-                self.notices.push(format!(
-                    "{why} {} file(s) that the candidate does not hold: {}; they are in {}",
-                    paths.len(),
-                    names(paths.iter().map(|path| path.as_os_str().as_encoded_bytes())),
-                    store::HIDDEN
-                ));
-            }
-        }
-        if left_out > 0 {
-            self.notices.push(format!(
-                "{left_out} of these file(s) did not fit into {} or could not be read",
-                store::HIDDEN
-            ));
-        }
-        Ok(())
-    }
-
-    /// What the agent, or somebody else, changed in the clone meanwhile.
-    fn compare_clone(&mut self) -> Result<Vec<String>> {
-        let Some(before) = &self.before else {
-            return Ok(Vec::new());
-        };
-        let difference = before.compare(&Fingerprint::take(&self.checkout, &self.owner.folder.id)?);
-        if !difference.told.is_empty() {
-            let shown: Vec<&str> = difference.told.iter().take(10).map(String::as_str).collect();
-            self.notices.push(format!(
-                "the clone changed while the agent ran, origin unknown (nothing of it is in the candidate): {}",
-                shown.join("; ")
-            ));
-        }
-        Ok(difference.collisions)
-    }
-
-    fn save_refs(
-        &mut self,
-        git: &crate::git::program::Git,
-        content: &ContentSettings,
-        refs: &evidence::AgentRefs,
-    ) -> Result<()> {
-        let Some(shadow) = &self.shadow else { return Ok(()) };
-        if refs.refs.is_empty() && refs.head.is_none() {
-            return Ok(());
-        }
-        let stashes = refs.refs.keys().filter(|name| name.contains("stash")).count();
-        let saved = evidence::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
-        let names: Vec<&str> = refs
-            .refs
-            .keys()
-            .map(String::as_str)
-            .chain(refs.head.as_ref().map(|_| "its own commits"))
-            .collect();
-        let shown = names.iter().take(10).copied().collect::<Vec<_>>().join(", ");
-        match saved {
-            Ok(Some(bytes)) => {
-                self.owner.folder.save(store::BUNDLE, &bytes)?;
-                self.notices
-                    .push(format!("the agent left {shown}; saved in {}", store::BUNDLE));
-            }
-            Ok(None) => self
-                .notices
-                .push(format!("the agent left {shown}, without a commit beyond the base")),
-            Err(error) => self
-                .notices
-                .push(format!("the agent left {shown}, which could not be saved: {error:#}")),
-        }
-        if stashes > 0 {
-            self.notices.push(format!(
-                "the agent stashed work away ({stashes} stash entr{}): it is not in the candidate",
-                if stashes == 1 { "y" } else { "ies" }
-            ));
-        }
-        Ok(())
     }
 
     pub(super) fn judge(&mut self, watch: &dyn Watch) -> Result<()> {
@@ -388,35 +231,6 @@ impl Job {
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     let meta = folder.symlink_metadata().ok()?;
     meta.is_dir().then(|| (meta.dev(), meta.ino()))
-}
-
-/// The first ten paths, printable.
-pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
-    let count = paths.len();
-    let mut shown: Vec<String> = paths.take(10).map(gate::render::path).collect();
-    if count > shown.len() {
-        shown.push(format!("and {} more", count - shown.len()));
-    }
-    shown.join(", ")
-}
-
-/// The first names, cut so that three lists of them fit into one line of the log. Where there are
-/// any, there is at least one.
-fn few(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut room = 1000;
-    let cut = names.map(|name| name.chars().take(100).collect::<String>());
-    cut.take_while(|name| {
-        // In JSON a control character takes six bytes.
-        let length = name
-            .chars()
-            .map(|c| if c.is_control() { 6 } else { c.len_utf8() + 1 })
-            .sum::<usize>()
-            + 3;
-        let fits = room >= length;
-        room = room.saturating_sub(length);
-        fits
-    })
-    .collect()
 }
 
 fn agent_end(ending: Ending) -> AgentEnd {

@@ -1,0 +1,251 @@
+//! Freezing what the agent left, and saving what the frozen tree does not hold.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::prepare::Job;
+use super::steps::SAVED_INDEX;
+use crate::commands::Watch;
+use crate::exit::{Exit, Stop};
+use crate::gate;
+use crate::git::evidence;
+use crate::git::fingerprint::Fingerprint;
+use crate::git::program::Git;
+use crate::git::settings::ContentSettings;
+use crate::git::snapshot::Stage;
+use crate::git::worktree::Worktree;
+use crate::job::{AgentEnd, Event};
+use crate::store;
+
+/// Where a git dir that the agent put in the place of the worktree's `.git` file waits to be saved.
+const REPLACED: &str = "git.replaced";
+
+impl Job {
+    pub(super) fn freeze(&mut self, watch: &dyn Watch) -> Result<()> {
+        watch.step("freeze what the agent left");
+        let worktree = self.worktree.clone().context("no worktree")?;
+        let content = self.content.clone().context("no settings")?;
+        let private = self.places.private.clone();
+        let git = self.checkout.git.clone();
+        if !self.worktree_is_there() {
+            if let Some(shadow) = &self.shadow {
+                self.refs = evidence::agent_refs(shadow, &self.created.base);
+                let refs = self.refs.clone();
+                self.save_refs(&git, &content, &refs)?;
+            }
+            self.save_git_dirs(false)?;
+            let what = format!(
+                "{} is gone: something removed or replaced the worktree under the job",
+                worktree.path.display()
+            );
+            return Err(Stop::new(Exit::Collision, what).into());
+        }
+        let stage = Stage::make(
+            &content,
+            &private,
+            &worktree.path,
+            &private.join(SAVED_INDEX),
+            &self.created.base,
+        )?;
+        let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
+        let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
+        let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
+        let inside = evidence::submodule_files(&git, &content, &private, &worktree.path, &frozen.submodules)?;
+        self.save_hidden(&worktree.path, &hidden, &inside)?;
+        if !frozen.nested.is_empty() {
+            self.notices.push(format!(
+                "repositories of the agent's own in {}: their files are taken as files, their history is not kept",
+                names(frozen.nested.iter().map(Vec::as_slice))
+            ));
+        }
+        if !frozen.special.is_empty() {
+            self.notices.push(format!(
+                "no file any more, and deleted in the candidate: {}",
+                names(frozen.special.iter().map(Vec::as_slice))
+            ));
+        }
+        if let Some(shadow) = &self.shadow {
+            self.refs = evidence::agent_refs(shadow, &self.created.base);
+            let mut refs = self.refs.clone();
+            // On success the history behind HEAD is in the candidate; otherwise it may hold what
+            // the last state does not.
+            let success = matches!(self.owner.state.agent, Some(AgentEnd::Exited { status: 0 })) && frozen.changed > 0;
+            if success && refs.refs.is_empty() {
+                refs.head = None;
+            }
+            self.save_refs(&git, &content, &refs)?;
+        }
+        self.save_git_dirs(frozen.unread_index)?;
+        let collisions = self.compare_clone()?;
+        let event = Event::Frozen {
+            tree: frozen.tree().to_string(),
+            changed: frozen.changed as u64,
+            hidden: hidden.len() as u64,
+            refs: few(self.refs.refs.keys().cloned()),
+            nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
+            collisions: few(collisions.into_iter()),
+        };
+        self.frozen = Some(frozen);
+        self.stage = Some(stage);
+        self.owner.append(&event)
+    }
+
+    /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
+    /// hide, and its work inside submodules.
+    fn save_hidden(&mut self, worktree: &Path, hidden: &[PathBuf], inside: &[PathBuf]) -> Result<()> {
+        let all = [hidden, inside].concat();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let (archive, left_out) = evidence::archive(worktree, &all)?;
+        self.owner.folder.save(store::HIDDEN, &archive)?;
+        for (paths, why) in [
+            (hidden, "the agent's own ignore rules hide"),
+            (inside, "inside submodules the agent left"),
+        ] {
+            if !paths.is_empty() {
+                self.notices.push(format!(
+                    "{why} {} file(s) that the candidate does not hold: {}; they are in {}",
+                    paths.len(),
+                    names(paths.iter().map(|path| path.as_os_str().as_encoded_bytes())),
+                    store::HIDDEN
+                ));
+            }
+        }
+        if left_out > 0 {
+            self.notices.push(format!(
+                "{left_out} of these file(s) did not fit into {} or could not be read",
+                store::HIDDEN
+            ));
+        }
+        Ok(())
+    }
+
+    /// What the agent, or somebody else, changed in the clone meanwhile.
+    fn compare_clone(&mut self) -> Result<Vec<String>> {
+        let Some(before) = &self.before else {
+            return Ok(Vec::new());
+        };
+        let difference = before.compare(&Fingerprint::take(&self.checkout, &self.owner.folder.id)?);
+        if !difference.told.is_empty() {
+            let shown: Vec<&str> = difference.told.iter().take(10).map(String::as_str).collect();
+            self.notices.push(format!(
+                "the clone changed while the agent ran, origin unknown (nothing of it is in the candidate): {}",
+                shown.join("; ")
+            ));
+        }
+        Ok(difference.collisions)
+    }
+
+    fn save_refs(&mut self, git: &Git, content: &ContentSettings, refs: &evidence::AgentRefs) -> Result<()> {
+        let Some(shadow) = &self.shadow else { return Ok(()) };
+        if refs.refs.is_empty() && refs.head.is_none() {
+            return Ok(());
+        }
+        let stashes = refs.refs.keys().filter(|name| name.contains("stash")).count();
+        let saved = evidence::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
+        let names: Vec<&str> = refs
+            .refs
+            .keys()
+            .map(String::as_str)
+            .chain(refs.head.as_ref().map(|_| "its own commits"))
+            .collect();
+        let shown = names.iter().take(10).copied().collect::<Vec<_>>().join(", ");
+        match saved {
+            Ok(Some(bytes)) => {
+                self.owner.folder.save(store::BUNDLE, &bytes)?;
+                self.notices
+                    .push(format!("the agent left {shown}; saved in {}", store::BUNDLE));
+            }
+            Ok(None) => self
+                .notices
+                .push(format!("the agent left {shown}, without a commit beyond the base")),
+            Err(error) => {
+                self.unbundled = true;
+                self.notices
+                    .push(format!("the agent left {shown}, which could not be bundled: {error:#}"));
+            }
+        }
+        if stashes > 0 {
+            self.notices.push(format!(
+                "the agent stashed work away ({stashes} stash entr{}): it is not in the candidate",
+                if stashes == 1 { "y" } else { "ies" }
+            ));
+        }
+        Ok(())
+    }
+
+    /// A folder in the place of the worktree's `.git` file is a repository of the agent's own.
+    pub(super) fn set_git_dir_aside(&self, worktree: &Worktree) -> Result<()> {
+        let there = worktree.path.join(".git");
+        if !there.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Ok(());
+        }
+        let aside = self.places.private.join(REPLACED);
+        std::fs::rename(&there, &aside).with_context(|| format!("cannot set {} aside", there.display()))
+    }
+
+    /// Saves the agent's git dirs as they are where their refs could not be read the usual way:
+    /// another ref format, worktrees of its own, an index that git cannot read, a repository in the
+    /// place of the `.git` file.
+    fn save_git_dirs(&mut self, unread_index: bool) -> Result<()> {
+        let private = self.places.private.clone();
+        let mut dirs = Vec::new();
+        if let Some(shadow) = &self.shadow
+            && (unread_index || self.unbundled || evidence::is_unusual(&shadow.git_dir))
+        {
+            dirs.push(shadow.git_dir.clone());
+        }
+        dirs.extend(Some(private.join(REPLACED)).filter(|dir| dir.is_dir()));
+        if dirs.is_empty() {
+            return Ok(());
+        }
+        let paths: Vec<PathBuf> = dirs
+            .iter()
+            .flat_map(|dir| evidence::files_below(dir, &private))
+            .collect();
+        let (archive, left_out) = evidence::archive(&private, &paths)?;
+        self.owner.folder.save(store::GIT_DIRS, &archive)?;
+        self.notices.push(format!(
+            "the agent's git dir holds what its refs do not show; saved as it is in {}",
+            store::GIT_DIRS
+        ));
+        if left_out > 0 {
+            self.notices.push(format!(
+                "{left_out} of its files did not fit into {} or could not be read",
+                store::GIT_DIRS
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The first ten paths, printable.
+pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
+    let count = paths.len();
+    let mut shown: Vec<String> = paths.take(10).map(gate::render::path).collect();
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
+    }
+    shown.join(", ")
+}
+
+/// The first names, cut so that three lists of them fit into one line of the log. Where there are
+/// any, there is at least one.
+fn few(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut room = 1000;
+    let cut = names.map(|name| name.chars().take(100).collect::<String>());
+    cut.take_while(|name| {
+        // In JSON a control character takes six bytes.
+        let length = name
+            .chars()
+            .map(|c| if c.is_control() { 6 } else { c.len_utf8() + 1 })
+            .sum::<usize>()
+            + 3;
+        let fits = room >= length;
+        room = room.saturating_sub(length);
+        fits
+    })
+    .collect()
+}

@@ -1,0 +1,332 @@
+//! What a job is made of, read and refused one by one: id, task, rules, command, labels, folders, lock.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::Options;
+use crate::agent::command::Source;
+use crate::agent::settings::Settings;
+use crate::commands::{Surroundings, Watch};
+use crate::exit::{Exit, Stop};
+use crate::gate::policy::PolicyError;
+use crate::gate::{self, GateError, POLICY_PATH, Policy, SETTINGS_PATH, Tree};
+use crate::git::places::Places;
+use crate::git::repo::Checkout;
+use crate::git::shell;
+use crate::git::tree::GitTree;
+use crate::git::worktree::in_the_way;
+use crate::lock::{CloneLock, Holder, LockError, LockGuard, Wait};
+use crate::process::ProcessId;
+use crate::store::Store;
+use crate::task::{self, Task};
+use crate::trailer;
+
+/// `20261129T195644Z-abcd`: UTC time and four random letters.
+pub fn default_job_id() -> String {
+    let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let mut random = RandomState::new().build_hasher().finish();
+    let letters: String = std::iter::repeat_with(|| {
+        let letter = char::from(b'a' + (random % 26) as u8);
+        random /= 26;
+        letter
+    })
+    .take(4)
+    .collect();
+    format!("{now}-{letters}")
+}
+
+/// Where the given task file lies. A link is the path that counts, not what it points to.
+pub fn task_place(cwd: &Path, given: &Path) -> Option<PathBuf> {
+    let given = cwd.join(given);
+    let folder = std::fs::canonicalize(given.parent()?).ok()?;
+    Some(folder.join(given.file_name()?))
+}
+
+pub(super) fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
+    let bad = |message: String, hint: &str| Stop::new(Exit::BadTask, message).hint(hint);
+    let shown = given.display();
+    let path = std::fs::canonicalize(cwd.join(given)).map_err(|error| {
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "give the path of a text file that says what is to be done",
+        )
+    })?;
+    let meta = std::fs::metadata(&path).map_err(|error| {
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "check its permissions",
+        )
+    })?;
+    if !meta.is_file() {
+        return Err(bad(
+            format!("the task file {shown} is not a regular file"),
+            "write the task into a file",
+        )
+        .into());
+    }
+    if meta.len() > task::MAX_BYTES as u64 {
+        return Err(bad(
+            format!(
+                "the task file {shown} has {} bytes; the limit is {}",
+                meta.len(),
+                task::MAX_BYTES
+            ),
+            "shorten it, and name files for the agent to read",
+        )
+        .into());
+    }
+    let bytes = std::fs::read(&path).map_err(|error| {
+        bad(
+            format!("the task file {shown} cannot be read: {error}"),
+            "check its permissions",
+        )
+    })?;
+    let task = Task::parse(&bytes).map_err(|error| {
+        let place = error
+            .line
+            .map_or_else(|| shown.to_string(), |line| format!("{shown}:{line}"));
+        bad(format!("{place}: {}", error.message), &error.hint)
+    })?;
+    Ok((task, bytes))
+}
+
+/// The policy's blob id and the settings, both from the base; the task's areas must exist.
+pub(super) fn rules_of(checkout: &Checkout, base: git2::Oid, task: &Task) -> Result<(gate::Oid, Settings)> {
+    let tree = GitTree::of_commit(&checkout.repo, base).map_err(GateError::from)?;
+    let short = base.to_string();
+    let policy = Policy::of(&tree).map_err(|error| {
+        let stop = Stop::new(
+            Exit::PolicyUnusable,
+            format!("no usable policy in base {}: {error}", &short[..12]),
+        );
+        match &checkout.workdir {
+            Some(top) if matches!(error, PolicyError::Missing) && top.join(POLICY_PATH).is_file() => stop
+                .hint("it is in this checkout, but not committed; an uncommitted policy judges nothing")
+                .hint(format!("git -C {} add {POLICY_PATH} && git commit", shell(top))),
+            _ => stop,
+        }
+    })?;
+    // An empty change judged by the task: what the task names must exist in the policy.
+    gate::check(&tree, &tree, Some(task))?;
+    let settings = match gate::tree::lookup(&tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? {
+        None => Settings::default(),
+        Some(entry) => {
+            let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
+            Settings::parse(&bytes).map_err(|error| Stop::new(Exit::PolicyUnusable, error.to_string()))?
+        }
+    };
+    Ok((policy.id, settings))
+}
+
+/// The command, and whether it comes from the repository's settings (then the agent gets an
+/// allow-list of variables).
+pub(super) fn command_source(
+    options: &Options,
+    surroundings: &Surroundings,
+    settings: &Settings,
+) -> Result<(Source, bool)> {
+    if !options.command.is_empty() {
+        return Ok((Source::CommandLine(options.command.clone()), true));
+    }
+    if let Some(command) = surroundings.text("AGENT_CMD")? {
+        return Ok((Source::Variable(command), true));
+    }
+    if let Some(implementer) = &settings.implementer {
+        return Ok((Source::Settings(implementer.command.clone()), false));
+    }
+    Err(Stop::new(
+        Exit::Usage,
+        "no agent command: nothing after --, AGENT_CMD is not set, and the base's settings name none",
+    )
+    .hint(format!(
+        "agentgate run {} -- my-agent --its-flags",
+        shell(&options.task)
+    ))
+    .hint(format!("or commit agents.implementer.command in {SETTINGS_PATH}"))
+    .into())
+}
+
+pub(super) fn source_words(source: &Source) -> &'static str {
+    match source {
+        Source::CommandLine(_) => "command line",
+        Source::Variable(_) => "AGENT_CMD",
+        Source::Settings(_) => "settings",
+    }
+}
+
+/// The program as written; arguments stay out of the log, they may hold a secret.
+pub(super) fn program_of(source: &Source) -> String {
+    let first = match source {
+        Source::CommandLine(words) => words.first().map(|word| word.to_string_lossy().into_owned()),
+        Source::Variable(text) => shell_words::split(text).ok().and_then(|words| words.into_iter().next()),
+        Source::Settings(words) => words.first().cloned(),
+    };
+    first.unwrap_or_default().chars().take(200).collect()
+}
+
+pub(super) fn label(value: Option<String>, name: &str) -> Result<Option<String>> {
+    match value {
+        Some(value) if !trailer::valid_value(&value) => Err(Stop::new(
+            Exit::Usage,
+            format!("{name} {value:?} cannot stand in a trailer"),
+        )
+        .hint("1 to 128 of A-Z a-z 0-9 . _ : / @ + , -")
+        .into()),
+        other => Ok(other),
+    }
+}
+
+pub(super) fn text(path: &Path) -> Result<String> {
+    path.to_str()
+        .map(str::to_owned)
+        .with_context(|| format!("the path {} is not UTF-8", path.display()))
+}
+
+/// A folder for copies of the record. Inside a checkout it must be ignored, or it would make the
+/// checkout dirty.
+pub(super) fn artifacts_folder(checkout: &Checkout, surroundings: &Surroundings, given: &Path) -> Result<PathBuf> {
+    let dir = surroundings.cwd.join(given);
+    // The folder need not exist: resolve what does.
+    let existing = dir.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    let rest = dir.strip_prefix(existing).unwrap_or(Path::new("")).to_owned();
+    let real = std::fs::canonicalize(existing)
+        .with_context(|| format!("cannot resolve {}", existing.display()))?
+        .components()
+        .chain(rest.components())
+        .collect::<PathBuf>();
+    let inside = [Some(&checkout.clone), checkout.workdir.as_ref()]
+        .into_iter()
+        .flatten()
+        .find(|top| real.starts_with(top));
+    if let Some(top) = inside
+        && !real.starts_with(&checkout.common)
+    {
+        let probe = real.join("change.patch");
+        let ignored = checkout
+            .git
+            .at(top)
+            .args(["check-ignore", "--quiet", "--"])
+            .arg(&probe)
+            .outcome()?
+            .success();
+        if !ignored {
+            let line = real.strip_prefix(top).unwrap_or(&real).display().to_string();
+            return Err(Stop::new(
+                Exit::Usage,
+                format!(
+                    "--artifacts {} lies in the clone and is not ignored: it would make it dirty",
+                    given.display()
+                ),
+            )
+            .hint(format!(
+                "echo {} >> {}",
+                shell_words::quote(&format!("/{line}/")),
+                shell(&checkout.common.join("info/exclude"))
+            ))
+            .into());
+        }
+    }
+    // Now, and not after an hour of work.
+    std::fs::create_dir_all(&real).map_err(|error| {
+        Stop::new(
+            Exit::Usage,
+            format!("--artifacts {} cannot be made: {error}", given.display()),
+        )
+        .hint("name a folder that can be written")
+    })?;
+    Ok(real)
+}
+
+/// Exit 12 unless the checkout is clean; `spared` is the task file, which may lie there untracked.
+pub fn must_be_clean(checkout: &Checkout, spared: Option<&Path>) -> Result<()> {
+    let place = checkout
+        .workdir
+        .as_ref()
+        .unwrap_or(&checkout.common)
+        .display()
+        .to_string();
+    if let Some(operation) = checkout.operation() {
+        return Err(
+            Stop::new(Exit::DirtyTree, format!("{place} is in the middle of {operation}"))
+                .hint("finish or abort it first: git status says how")
+                .into(),
+        );
+    }
+    let dirt = checkout.dirt(spared)?;
+    if dirt.is_empty() {
+        return Ok(());
+    }
+    Err(
+        Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")))
+            .hint("commit or stash it: git stash --include-untracked")
+            .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
+            .into(),
+    )
+}
+
+/// Takes the clone lock; with `--wait` says for whom it waits.
+pub(super) fn acquire(checkout: &Checkout, id: &str, options: &Options, watch: &dyn Watch) -> Result<LockGuard> {
+    let process = ProcessId::current().context("cannot read /proc/self")?;
+    let holder = Holder {
+        job: id.to_owned(),
+        process,
+        command: format!("agentgate run {}", options.task.display()),
+    };
+    let who = |holder: Option<Holder>, path: &Path| {
+        holder.map_or_else(
+            || format!("another process holds {}", path.display()),
+            |holder| format!("job {} (pid {}) holds the clone", holder.job, holder.process.pid),
+        )
+    };
+    let mut taken = CloneLock::acquire(&checkout.common, &holder, Wait::No);
+    if options.wait != Wait::No
+        && let Err(LockError::Held { holder: other, path }) = &taken
+    {
+        watch.step(&format!("waiting: {}", who(other.clone(), path)));
+        taken = CloneLock::acquire(&checkout.common, &holder, options.wait);
+    }
+    taken.map_err(|error| match error {
+        LockError::Held { holder, path } => Stop::new(Exit::Locked, who(holder, &path))
+            .hint("agentgate status shows it; --wait queues behind it")
+            .into(),
+        LockError::Interrupted(signal) => Stop::new(
+            Exit::from_signal(signal),
+            "interrupted while waiting for the clone lock",
+        )
+        .into(),
+        LockError::Unavailable { path, error } => {
+            anyhow::anyhow!("locking is not available at {}: {error}", path.display())
+        }
+    })
+}
+
+pub(super) fn must_be_free(checkout: &Checkout, store: &Store, places: &Places, id: &str) -> Result<()> {
+    if let Some(taken) = store.taken(id)? {
+        return Err(Stop::new(Exit::WorktreeExists, format!("job {taken} exists already"))
+            .hint("choose another --job-id")
+            .hint(format!(
+                "agentgate log {} shows what it did",
+                shell_words::quote(&taken)
+            ))
+            .into());
+    }
+    if let Some((what, hint)) = in_the_way(checkout, &places.worktree, id)? {
+        return Err(Stop::new(Exit::WorktreeExists, what).hint(hint).into());
+    }
+    if places.private.symlink_metadata().is_ok() {
+        return Err(Stop::new(
+            Exit::WorktreeExists,
+            format!("{} exists already", places.private.display()),
+        )
+        .hint(format!(
+            "it belongs to no job of this clone; move it away: mv {} {}.old",
+            shell(&places.private),
+            shell(&places.private)
+        ))
+        .into());
+    }
+    Ok(())
+}
