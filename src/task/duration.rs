@@ -7,7 +7,9 @@ const MAX_SECONDS: u64 = 3650 * 24 * 3600;
 /// at most ten years.
 pub fn parse_duration(text: &str) -> Result<u64, String> {
     let wrong = || {
+        let is_bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let what = match suggested(text) {
+            Some(_) if is_bare => format!("write `{text}s` or `{text}m`"),
             Some(meant) => format!("write `{meant}`"),
             None => "write a whole number with s, m, h or d, such as 90s or 5m".to_owned(),
         };

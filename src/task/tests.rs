@@ -88,6 +88,10 @@ fn the_goal_is_the_first_line_that_is_no_key() {
         ("\n---\nAllowed files: a\n**Add a retry**\n", "Add a retry"),
         ("```\ncode\n```\nAdd\n", "Add"),
         ("## Port it to C#", "Port it to C#"),
+        ("Prose only\nand more", "Prose only"),
+        ("# Title\n\nProse", "Title"),
+        ("Areas: a\nNon-goals:\n- b\n\nDo it\n", "Do it"),
+        ("- Do it", "Do it"),
     ] {
         assert_eq!(task(text).goal, goal, "{text}");
     }
@@ -137,6 +141,16 @@ fn misspelt_keys_are_refused() {
         ("Area: a", "Areas"),
         ("Goals: a", "Goal"),
         ("Gaol: a", "Goal"),
+        ("Allowed file(s): a", "Allowed files"),
+        ("Allowed: a", "Allowed files"),
+        ("Files: a", "Allowed files"),
+        ("Allowed files = a", "Allowed files"),
+        ("**Allowed files** - a", "Allowed files"),
+        ("**Allowed files** a", "Allowed files"),
+        ("Allowed files \u{2014} a", "Allowed files"),
+        ("| Allowed files | a |", "Allowed files"),
+        ("Allowed files payments/a.ts", "Allowed files"),
+        ("Areas = a", "Areas"),
     ] {
         assert_eq!(
             refused(format!("Do it\n{line}\n")),
@@ -156,7 +170,8 @@ fn prose_is_not_taken_for_keys() {
         "Goat: x",
         "Arena: x",
         "Time: x",
-        "Files: x",
+        "- files: x",
+        "**Note** x",
         "Allowed values: x",
         "Hint: x",
         "https://x",
@@ -219,8 +234,7 @@ fn bad_values_are_refused_at_their_line() {
         ),
         (
             "Do it\nTimeout: 5\n",
-            "task line 2: `5` is no duration; write a whole number with s, m, h or d, such as 90s or 5m\nhint: write \
-             `Timeout: 30m`",
+            "task line 2: `5` is no duration; write `5s` or `5m`\nhint: write `Timeout: 5m`",
         ),
         (
             "Do it\nTimeout:\n- 5m\n- 6m\n",
@@ -255,6 +269,99 @@ fn unusable_files_are_refused() {
 }
 
 #[test]
+fn invisible_characters_do_not_hide_a_key() {
+    for line in [
+        "\u{200b}Allowed files: a",
+        "\u{feff}Allowed files: a",
+        "Allowed\u{2060} files: a",
+        "\u{ff21}llowed files: a",
+    ] {
+        let error = refused(format!("Do it\n{line}\n"));
+        assert!(
+            error.ends_with("did you mean `Allowed files:` at the start of the line?"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_key_without_a_colon_above_a_list_is_refused() {
+    for text in ["Do it\nAllowed files\n- a\n", "Do it\nAreas\n\n* a\n"] {
+        assert!(refused(text).starts_with("task line 2: `A"), "{text}");
+    }
+}
+
+#[test]
+fn line_ends_that_only_some_programs_know_are_refused() {
+    let hint = "hint: save the task with LF or CRLF line ends";
+    assert_eq!(
+        refused("Goal: x\rAllowed files: payments/a.ts\r"),
+        format!("task line 1: a carriage return without a line feed\n{hint}")
+    );
+    for c in ['\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'] {
+        assert_eq!(
+            refused(format!("Goal: x\r\ny{c}Allowed files: a")),
+            format!(
+                "task line 2: U+{:04X}, which ends a line for some programs\n{hint}",
+                c as u32
+            )
+        );
+    }
+}
+
+#[test]
+fn an_entry_is_one_path() {
+    for entry in ["billing/charge.py and tests/", "a.py tests/", "a; b", "a;b"] {
+        assert_eq!(
+            refused(format!("Do it\nAllowed files: {entry}\n")),
+            format!(
+                "task line 2: `{entry}` is more than one entry\nhint: separate entries by commas or give a list; one \
+                 name with a blank or `;` in it stands in backticks"
+            )
+        );
+    }
+    assert_eq!(files(&task("Do it\nAllowed files: `a; b`, \"c d\"\n")), ["a; b", "c d"]);
+    for word in ["all", "Any", "none", "*", "n/a"] {
+        let error = refused(format!("Do it\nAllowed files:\n- {word}\n"));
+        assert!(
+            error.starts_with(&format!(
+                "task line 3: `{word}` names no path\nhint: leave `Allowed files:` out"
+            )),
+            "{error}"
+        );
+    }
+    assert_eq!(files(&task("Do it\nAllowed files: ./all, all/x\n")), ["./all", "all/x"]);
+}
+
+#[test]
+fn non_goals_name_limits_in_several_words() {
+    for (item, dependencies, directories) in [
+        ("no new dependency", true, false),
+        ("New deps.", true, false),
+        ("new packages", true, false),
+        ("any new third-party library", true, false),
+        ("new-dependencies", true, false),
+        ("new\u{200b} dependencies", true, false),
+        ("no new folders", false, true),
+        ("new dirs/", false, true),
+        ("a new directory", false, true),
+        ("new sub-directories", false, true),
+        ("no new dependencies or directories", true, true),
+        ("new files/folders", false, true),
+        ("a rewrite of the dependencies", false, false),
+        ("news for packages", false, false),
+        ("new code in packages", false, false),
+    ] {
+        let task = task(&format!("Do it\nNon-goals:\n- {item}\n"));
+        assert_eq!(
+            (task.no_new_dependencies, task.no_new_directories),
+            (dependencies, directories),
+            "{item}"
+        );
+    }
+}
+
+#[test]
 fn the_scope_is_told_in_words() {
     assert_eq!(
         task(FULL).scope(),
@@ -263,12 +370,43 @@ fn the_scope_is_told_in_words() {
             "areas: payments",
             "non-goals enforced: no new dependencies, no new directories",
             "timeout: 5m",
+            "not enforced (for the agent to read): a rewrite",
         ]
     );
     assert_eq!(task("Do it").scope(), ["no limit in the task; the policy alone judges"]);
     assert_eq!(
-        task("Do it\nTimeout: 90s\nNon-goals: a rewrite").scope(),
-        ["no limit in the task; the policy alone judges", "timeout: 90s"]
+        task("Do it\nTimeout: 90s\nNon-goals: a rewrite, new files or folders").scope(),
+        [
+            "non-goals enforced: no new directories",
+            "timeout: 90s",
+            "not enforced (for the agent to read): a rewrite, new files or folders",
+        ]
+    );
+    assert_eq!(
+        task("Do it\nTimeout: 90s").scope(),
+        [
+            "timeout: 90s",
+            "nothing else is limited by the task; the policy alone judges"
+        ]
+    );
+}
+
+#[test]
+fn what_sounds_like_a_limit_and_is_none_is_told() {
+    let task = task(
+        "Do it\n## Scope\npayments only\n**Do not touch**: b\nOut of scope: c\n- Time limit: 5m\n\
+         ```\nAllowed files: a\n```\nScope of work is large\n",
+    );
+    assert_eq!(
+        task.scope(),
+        [
+            "no limit in the task; the policy alone judges",
+            "`## Scope` is not read as a limit; write `Allowed files:`",
+            "`**Do not touch**: b` is not read as a limit; write what may change as `Allowed files:`",
+            "`Out of scope: c` is not read as a limit; write `Allowed files:`, `Areas:`, `Non-goals:` or `Timeout:`",
+            "`- Time limit: 5m` is not read as a limit; write `Timeout:`",
+            "`Allowed files:` on line 8 stands in a code block and is not read",
+        ]
     );
 }
 
@@ -285,7 +423,16 @@ fn durations_are_a_whole_number_with_a_unit() {
         assert_eq!(format_duration(seconds), text);
     }
     for text in [
-        "", "5", "m", "1.5h", "-5m", "+5m", "5 m", "5M", "5min", "5ms", "５m", "5é",
+        "",
+        "m",
+        "-5m",
+        "+5m",
+        "5ms",
+        "５m",
+        "5é",
+        "1:30",
+        "5..m",
+        "99999999999999999999 s",
     ] {
         assert_eq!(
             parse_duration(text),
@@ -294,6 +441,27 @@ fn durations_are_a_whole_number_with_a_unit() {
             )),
         );
     }
+    for (text, meant) in [
+        ("90 seconds", "90s"),
+        ("1h30m", "90m"),
+        ("1 hour and 30 minutes", "90m"),
+        ("1.5h", "90m"),
+        ("5 m", "5m"),
+        ("5M", "5m"),
+        ("5min", "5m"),
+        ("2 days", "2d"),
+    ] {
+        let error = parse_duration(text);
+        assert_eq!(error, Err(format!("`{text}` is no duration; write `{meant}`")));
+    }
+    assert_eq!(
+        parse_duration("90"),
+        Err("`90` is no duration; write `90s` or `90m`".to_owned())
+    );
+    assert_eq!(
+        refused("Do it\nTimeout: 90 seconds\n"),
+        "task line 2: `90 seconds` is no duration; write `90s`\nhint: write `Timeout: 90s`"
+    );
     assert_eq!(parse_duration("0s"), Err("`0s` is no time at all".to_owned()));
     for text in ["3651d", "99999999999999999999s", "18446744073709551615d"] {
         assert_eq!(parse_duration(text), Err(format!("`{text}` is longer than 3650d")));

@@ -2,6 +2,8 @@
 //! fixtures cannot hold (names that are not UTF-8, case twins, submodule links, control bytes).
 
 mod content;
+mod dependencies;
+mod notices;
 mod through_git;
 
 use agentgate::exit::Exit;
@@ -40,6 +42,14 @@ fn tree_with(policy: &str, items: &[Item]) -> MemTree {
 
 fn check(base: &[Item], head: &[Item]) -> Verdict {
     gate::check(&tree(base), &tree(head), None).expect("the gate can judge")
+}
+
+/// Its notices but for the one about entries that match nothing, which these small trees all get.
+fn notices(verdict: &Verdict) -> Vec<&str> {
+    let notices = verdict.notices.iter().map(String::as_str);
+    notices
+        .filter(|notice| !notice.contains("in the base (fine if"))
+        .collect()
 }
 
 /// `rule path[:line[:col]] judged_by`, one line a finding.
@@ -180,7 +190,7 @@ fn a_link_in_the_root_is_no_directory_but_is_named() {
     let verdict = gate::check(&base, &head, None).expect("the gate can judge");
     assert_eq!(verdict.findings, []);
     assert_eq!(
-        verdict.notices,
+        notices(&verdict),
         ["`cur` is a new symlink in the root; it is not counted as a directory"]
     );
 }
@@ -233,7 +243,7 @@ fn computed_imports_are_counted_in_a_notice() {
     );
     assert_eq!(verdict.findings, []);
     assert_eq!(
-        verdict.notices,
+        notices(&verdict),
         ["`payments/a.ts`: 2 dynamic imports whose argument is computed; no rule can look at them"]
     );
 }
@@ -247,7 +257,7 @@ fn an_import_taken_for_an_own_package_is_said_aloud() {
     );
     assert_eq!(verdict.findings, []);
     assert_eq!(
-        verdict.notices,
+        notices(&verdict),
         [
             "`payments/a.py`: `redis.x` is taken for this repository's own package, which `redis` of \
           payments.forbidden_imports[0] does not name"
@@ -277,12 +287,12 @@ fn a_change_of_many_and_deep_paths_is_judged_whole() {
 fn paths_without_an_area_are_counted() {
     let one = check(&[], &[file("lib/a", "a"), file("payments/a", "a")]);
     assert_eq!(
-        one.notices,
+        notices(&one),
         ["1 changed path belongs to no area; no import rule looked at it"]
     );
     let two = check(&[file("b", "b")], &[file("lib/a", "a")]);
     assert_eq!(
-        two.notices,
+        notices(&two),
         ["2 changed paths belong to no area; no import rule looked at them"]
     );
     assert_eq!(two.paths_checked, 2);
@@ -313,7 +323,47 @@ fn an_unknown_area_in_the_task_is_named_with_the_nearest() {
     let task = Task::parse(b"Goal: x\nAreas: paymets\n").expect("the task is sound");
     let error = gate::check(&tree(&[]), &tree(&[]), Some(&task)).expect_err("there is no such area");
     assert_eq!(error.exit(), Exit::BadTask);
-    assert!(error.to_string().ends_with("did you mean `payments`?"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "the task's `Areas:` (line 2) names `paymets`, which architecture/invariants.yml does not have; it has: \
+         payments\nhint: did you mean `payments`?"
+    );
+}
+
+#[test]
+fn a_task_that_nothing_can_satisfy_contradicts_itself() {
+    let judge = |files: &str| {
+        let task = Task::parse(format!("Goal: x\nAreas: payments\nAllowed files: {files}\n").as_bytes());
+        gate::check(&tree(&[]), &tree(&[]), Some(&task.expect("the task is sound")))
+    };
+    let error = judge("lib/a.ts, paymentsx/").expect_err("nothing lies in both");
+    assert_eq!(error.exit(), Exit::BadTask);
+    assert_eq!(
+        error.to_string(),
+        "the task contradicts itself: none of its `Allowed files:` (`lib/a.ts`, `paymentsx/`) lies in its `Areas:` \
+         (`payments/`)\nhint: drop one of the two keys, or name files below the areas' allowed_roots"
+    );
+    for files in ["lib/a.ts, payments/a.ts", "payments", "lib/*"] {
+        assert!(judge(files).is_ok(), "{files}");
+    }
+}
+
+#[test]
+fn what_is_out_of_scope_is_told_which_key_would_allow_it() {
+    let task = Task::parse(b"Goal: x\nAreas: payments\nAllowed files: payments/a\n").expect("the task is sound");
+    let policy = format!("{POLICY}unmapped: deny\nlib:\n  allowed_roots: [lib/]\n");
+    let head = tree_with(&policy, &[file("lib/a", "a"), file("docs/a", "a")]);
+    let verdict = gate::check(&tree_with(&policy, &[]), &head, Some(&task)).expect("the gate can judge");
+    let hints: Vec<&str> = verdict.findings.iter().map(|found| found.hint.as_str()).collect();
+    for hint in [
+        "undo the change of `lib/a`, or name the path under `Allowed files:` in the task",
+        "undo the change of `lib/a`, or name `lib` under `Areas:` in the task",
+        "undo the change of `docs/a`, which no area owns",
+        "move it under an area's allowed_roots, or ask an owner of architecture/invariants.yml to add it to some \
+         area's `allowed_roots`",
+    ] {
+        assert!(hints.contains(&hint), "{hints:#?}");
+    }
 }
 
 #[test]

@@ -226,6 +226,9 @@ fn wrong_types_are_refused_at_their_place() {
         first(source.strings(value(1), "b").unwrap_err()),
         "x.yml:2:4: `b` must be a list, not text| 2 | b: redis|   |    ^^^^^|hint: write `[redis]`"
     );
+    assert_eq!(
+        read_fault("a: [x]\nb: celery redis, pika"), ""
+    );
     assert!(
         source
             .list(value(2), "c")
