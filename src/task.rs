@@ -9,6 +9,8 @@ mod near;
 mod non_goals;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_near;
 mod values;
 
 use std::fmt;
