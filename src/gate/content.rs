@@ -55,7 +55,7 @@ pub fn judge(
         }
         verdict.findings.extend(twins.of(path)?);
         if is_regular(&after) {
-            verdict.findings.extend(text::judge(bases, candidate, path, &after)?);
+            verdict.findings.extend(text::judge(bases, candidate, change, &after)?);
         }
     }
     Ok(())

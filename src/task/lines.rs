@@ -90,9 +90,11 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
             continue;
         }
         let Some((key, rest)) = key(line) else {
-            let above_list = lines[next..].iter().find(|line| !line.trim().is_empty());
-            near::refuse(line, number, above_list.is_some_and(|line| item(line).is_some()))?;
-            read.unread.extend(near::unread(line));
+            let underlined = lines.get(next).is_some_and(|line| is_underline(line));
+            let below = lines[next..].iter().find(|line| !line.trim().is_empty());
+            let above_list = below.is_some_and(|line| item(line).is_some());
+            near::refuse(line, number, above_list || underlined)?;
+            read.unread.extend(near::unread(line, underlined));
             if read.first_prose.is_none() && line.contains(char::is_alphanumeric) {
                 read.first_prose = Some(without_marks(line));
             }
@@ -125,13 +127,13 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
 }
 
 /// Reads list items below a key; gives the next line to look at. Blank lines may stand between
-/// items, and one before the first if the key's own line has no value.
+/// items, and before the first if the key's own line has no value.
 fn items(block: &mut Block, lines: &[&str], mut next: usize) -> Result<usize, BadTask> {
     let loose = block.values.is_empty();
     let mut any = false;
     loop {
         let mut at = next;
-        if (loose || any) && lines.get(at).is_some_and(|line| line.trim().is_empty()) {
+        while (loose || any) && lines.get(at).is_some_and(|line| line.trim().is_empty()) {
             at += 1;
         }
         let Some(line) = lines.get(at) else {
@@ -164,6 +166,12 @@ fn items(block: &mut Block, lines: &[&str], mut next: usize) -> Result<usize, Ba
         }
         next = at + 1;
     }
+}
+
+/// Whether the line makes a heading of the one above it.
+fn is_underline(line: &str) -> bool {
+    let text = line.trim();
+    text.len() > 1 && ['=', '-'].iter().any(|mark| text.chars().all(|c| c == *mark))
 }
 
 /// The text of a `- item` line.

@@ -21,9 +21,10 @@ enum Sign {
 }
 
 /// Refuses a line that a person would take for one of the keys: misspelt, indented, as a heading,
-/// a list item or in bold, with another sign for the colon, or without one above a list.
-pub(super) fn refuse(line: &str, number: u32, above_list: bool) -> Result<(), BadTask> {
-    let near = beginnings(line, above_list).into_iter().find_map(|(word, sign)| {
+/// a list item or in bold, with another sign for the colon, or without one above a list or an
+/// underline (`stands_alone`).
+pub(super) fn refuse(line: &str, number: u32, stands_alone: bool) -> Result<(), BadTask> {
+    let near = beginnings(line, stands_alone).into_iter().find_map(|(word, sign)| {
         let letters = letters(word);
         Key::ALL
             .into_iter()
@@ -40,8 +41,8 @@ pub(super) fn refuse(line: &str, number: u32, above_list: bool) -> Result<(), Ba
 }
 
 /// A sentence about a line that sounds like a limit and is not read as one.
-pub(super) fn unread(line: &str) -> Option<String> {
-    beginnings(line, false).into_iter().find_map(|(word, _)| {
+pub(super) fn unread(line: &str, underlined: bool) -> Option<String> {
+    beginnings(line, underlined).into_iter().find_map(|(word, _)| {
         let letters = letters(word);
         let (_, instead) = SOUNDS_LIKE
             .iter()
@@ -78,7 +79,7 @@ fn shown(line: &str) -> String {
 }
 
 /// What may be a key at the beginning of the line, by each sign that would make it one.
-fn beginnings(line: &str, above_list: bool) -> Vec<(&str, Sign)> {
+fn beginnings(line: &str, stands_alone: bool) -> Vec<(&str, Sign)> {
     let visible = line.trim_start_matches(|c: char| c.is_whitespace() || is_invisible(c));
     let bare = visible.trim_start_matches(|c: char| c.is_whitespace() || is_invisible(c) || "-*+>#_`|".contains(c));
     let mut found = Vec::new();
@@ -102,7 +103,7 @@ fn beginnings(line: &str, above_list: bool) -> Vec<(&str, Sign)> {
         let bold = visible.strip_prefix(mark).and_then(|rest| rest.split_once(mark));
         found.extend(bold.map(|(word, _)| (word, Sign::Other)));
     }
-    if visible.starts_with('#') || above_list {
+    if visible.starts_with('#') || stands_alone {
         found.push((bare, Sign::Other));
     }
     found.retain(|(word, _)| word.chars().count() <= MAX_WORD);

@@ -70,7 +70,11 @@ fn invisible_characters_do_not_hide_a_key() {
 
 #[test]
 fn a_key_without_a_colon_above_a_list_is_refused() {
-    for text in ["Do it\nAllowed files\n- a\n", "Do it\nAreas\n\n* a\n"] {
+    for text in [
+        "Do it\nAllowed files\n- a\n",
+        "Do it\nAreas\n\n* a\n",
+        "Do it\nAllowed files\n-----\n\npayments\n",
+    ] {
         assert!(refused(text).starts_with("task line 2: `A"), "{text}");
     }
 }
@@ -219,5 +223,20 @@ fn a_code_block_that_never_ends_is_refused() {
     assert_eq!(
         refused("Do it\n```\nAreas: x\n"),
         "task line 2: a code block is never closed, so what follows would be prose\nhint: add a line ``` where it ends"
+    );
+}
+
+#[test]
+fn blank_lines_do_not_end_a_list() {
+    let task = task("Do it\nNon-goals:\n\n\n- a\n\n\n- new dependencies\n\n\nProse\n- new directories\n");
+    assert_eq!(task.non_goals, ["a", "new dependencies"]);
+}
+
+#[test]
+fn an_underlined_heading_is_a_heading() {
+    let scope = task("Do it\n\nConstraints\n===\nnone\n").scope();
+    assert!(
+        scope[1].starts_with("`Constraints` is not read as a limit; "),
+        "{scope:?}"
     );
 }

@@ -146,22 +146,10 @@ fn claim(line: &[u8]) -> Option<Claim> {
 /// Whether the subject says so, whatever invisible stands before it: blanks, or characters without
 /// a shape, are no way to land an agent's commit as a person's.
 fn has_agent_subject(message: &[u8]) -> bool {
-    let mut rest = message;
-    loop {
-        let trimmed = visible(rest.trim_ascii_start());
-        let trimmed = match trimmed
-            .utf8_chunks()
-            .next()
-            .and_then(|chunk| chunk.valid().chars().next())
-        {
-            Some(c) if c.is_whitespace() || c.is_control() => &trimmed[c.len_utf8()..],
-            _ => trimmed,
-        };
-        if trimmed.len() == rest.len() {
-            return rest.starts_with(b"agent job ");
-        }
-        rest = trimmed;
-    }
+    let has_shape = |c: char| !(c.is_whitespace() || c.is_control() || is_invisible(c));
+    let text = message.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    text.find(has_shape)
+        .is_some_and(|at| text[at..].starts_with("agent job "))
 }
 
 /// The text from its first character that has a shape.

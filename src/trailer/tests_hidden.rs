@@ -19,9 +19,17 @@ fn other_bytes_are_no_obstacle() {
 
 #[test]
 fn a_subject_behind_something_invisible_is_an_agents_all_the_same() {
-    for before in [" ", "\t", "\u{200b}", "\n \u{feff}\n", "\u{a0}\u{2060} ", "\u{7f}"] {
+    for before in [
+        " ",
+        "\t",
+        "\u{200b}",
+        "\n \u{feff}\n",
+        "\u{a0}\u{2060} ",
+        "\u{7f}",
+        &"\u{1}\u{200b}".repeat(1_000_000),
+    ] {
         let reading = reading(&format!("{before}agent job j1: x\n"));
-        assert!(matches!(reading, Reading::Faulty(_)), "{before:?} {reading:?}");
+        assert!(matches!(reading, Reading::Faulty(_)), "{} {reading:?}", before.len());
     }
     for message in ["an agent job j1", "\u{e9}agent job j1", "x\n\nagent job j1", ""] {
         assert_eq!(reading(message), Reading::Human, "{message:?}");

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::hidden;
 use crate::gate::rules::is_regular;
 use crate::gate::tree::{Side, lookup};
-use crate::gate::{Finding, Tree, Unreadable};
+use crate::gate::{Change, Finding, Tree, Unreadable};
 
 /// What judges source that nobody can review.
 pub(super) const UNREADABLE: &str = "built-in: unreadable source";
@@ -23,17 +23,22 @@ const MAX_SOURCE: u64 = 10 * 1024 * 1024;
 pub(super) fn judge(
     bases: &[&dyn Tree],
     candidate: &dyn Tree,
-    path: &[u8],
+    change: &Change,
     after: &Side,
 ) -> Result<Vec<Finding>, Unreadable> {
+    let path = change.path.as_slice();
     let mut before = Vec::new();
-    for base in bases {
-        let Some(entry) = lookup(*base, path)? else { continue };
-        let side = Side {
-            kind: entry.kind,
-            id: entry.id,
+    for (index, base) in bases.iter().enumerate() {
+        let side = match index {
+            // The changes are the difference from the first base; a lookup for each of many paths
+            // in one folder would read that folder as many times.
+            0 => change.before,
+            _ => lookup(*base, path)?.map(|entry| Side {
+                kind: entry.kind,
+                id: entry.id,
+            }),
         };
-        if is_regular(&side) {
+        if let Some(side) = side.filter(is_regular) {
             if side.id == after.id {
                 return Ok(Vec::new());
             }
