@@ -6,11 +6,13 @@
 
 mod fold;
 mod glob;
+mod invisible;
 #[cfg(test)]
 mod tests;
 
 pub use fold::fold;
 use glob::Glob;
+pub use invisible::is_invisible;
 
 /// A plain path (matches itself and everything below it, by whole components) or a glob.
 #[derive(Clone, Debug)]

@@ -3,20 +3,25 @@
 //! Invariant: a line that a person would take for a limit is read as one or refused; it never
 //! turns into prose silently.
 
+mod duration;
 mod lines;
+mod near;
+mod non_goals;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_near;
+mod values;
 
 use std::fmt;
 
 use crate::paths::PathRule;
+pub(crate) use crate::paths::is_invisible;
+pub use duration::{format_duration, parse_duration};
 use lines::{Block, Key};
 
 /// Upper limit of a task file in bytes.
 pub const MAX_BYTES: usize = 256 * 1024;
-
-/// Upper limit of a duration in seconds: ten years, so that sums of times cannot overflow.
-const MAX_SECONDS: u64 = 3650 * 24 * 3600;
 
 /// A task as given.
 #[derive(Clone, Debug)]
@@ -27,9 +32,9 @@ pub struct Task {
     pub allowed_files: Vec<PathRule>,
     /// `Areas:`; names from the policy; empty: no such limit.
     pub areas: Vec<String>,
-    /// The Non-goals name `new dependencies`.
+    /// The Non-goals name `new dependencies` (or packages, libraries, deps; one or many).
     pub no_new_dependencies: bool,
-    /// The Non-goals name `new directories`.
+    /// The Non-goals name `new directories` (or folders, dirs; one or many).
     pub no_new_directories: bool,
     /// The Non-goals as written, one an item.
     pub non_goals: Vec<String>,
@@ -37,6 +42,12 @@ pub struct Task {
     pub timeout: Option<u64>,
     /// The whole text, for the agent.
     pub text: String,
+    /// 1-based lines of `areas`.
+    area_lines: Vec<u32>,
+    /// Non-goals in which nothing, or not everything, is enforced.
+    not_enforced: Vec<String>,
+    /// What sounds like a limit and is not read as one, each a sentence.
+    unread: Vec<String>,
 }
 
 /// Why a task file cannot be used (exit 22). Display is one or two lines with line number and hint.
@@ -91,6 +102,9 @@ impl Task {
             non_goals: Vec::new(),
             timeout: None,
             text: text.to_owned(),
+            area_lines: Vec::new(),
+            not_enforced: Vec::new(),
+            unread: read.unread,
         };
         for Block { key, line, values } in &read.blocks {
             let Some(first) = values.first() else {
@@ -106,14 +120,29 @@ impl Task {
                     let value = one()?;
                     match parse_duration(&value.text) {
                         Ok(seconds) => task.timeout = Some(seconds),
-                        Err(message) => return bad(value.line, message, key.usage()),
+                        Err(message) => {
+                            let hint = match duration::suggested(&value.text) {
+                                Some(meant) => format!("write `Timeout: {meant}`"),
+                                None => key.usage().to_owned(),
+                            };
+                            return bad(value.line, message, hint);
+                        }
                     }
                 }
-                Key::Areas => task.areas = values.iter().map(|value| value.text.clone()).collect(),
+                Key::Areas => {
+                    task.area_lines = values.iter().map(|value| value.line).collect();
+                    task.areas = values.iter().map(|value| value.text.clone()).collect();
+                }
                 Key::NonGoals => {
                     task.non_goals = values.iter().map(|value| value.text.clone()).collect();
-                    task.no_new_dependencies = task.non_goals.iter().any(|item| names(item, "new dependencies"));
-                    task.no_new_directories = task.non_goals.iter().any(|item| names(item, "new directories"));
+                    for item in &task.non_goals {
+                        let limits = non_goals::limits(item);
+                        task.no_new_dependencies |= limits.dependencies;
+                        task.no_new_directories |= limits.directories;
+                        if limits.others || !(limits.dependencies || limits.directories) {
+                            task.not_enforced.push(item.clone());
+                        }
+                    }
                 }
                 Key::AllowedFiles => {
                     for (index, value) in values.iter().enumerate() {
@@ -156,13 +185,31 @@ impl Task {
             "non-goals enforced",
             enforced.iter().filter(|e| e.0).map(|e| e.1).collect(),
         );
-        if lines.is_empty() {
-            lines.push("no limit in the task; the policy alone judges".to_owned());
-        }
+        let limits = lines.len();
         if let Some(seconds) = self.timeout {
             lines.push(format!("timeout: {}", format_duration(seconds)));
         }
+        match (limits, self.timeout) {
+            (0, None) => lines.push("no limit in the task; the policy alone judges".to_owned()),
+            (0, Some(_)) => lines.push("nothing else is limited by the task; the policy alone judges".to_owned()),
+            _ => {}
+        }
+        if !self.not_enforced.is_empty() {
+            let items: Vec<String> = self
+                .not_enforced
+                .iter()
+                .map(|item| item.escape_debug().to_string())
+                .collect();
+            lines.push(format!("not enforced (for the agent to read): {}", items.join(", ")));
+        }
+        lines.extend(self.unread.iter().cloned());
         lines
+    }
+
+    /// The 1-based line of the task file that names this area, for messages.
+    pub fn area_line(&self, name: &str) -> Option<u32> {
+        let index = self.areas.iter().position(|area| area == name)?;
+        self.area_lines.get(index).copied()
     }
 }
 
@@ -184,6 +231,20 @@ fn text(bytes: &[u8]) -> Result<&str, BadTask> {
     if let Some(index) = bytes.iter().position(|&b| b == 0) {
         return bad(line_of(index), "a NUL byte", "remove it");
     }
+    // What one program takes for two lines and another for one would hide a key from a reader.
+    let ends_a_line = |(index, c): (usize, char)| match c {
+        '\r' => !text[index + 1..].starts_with('\n'),
+        '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => true,
+        _ => false,
+    };
+    if let Some((index, c)) = text.char_indices().find(|&at| ends_a_line(at)) {
+        let what = match c {
+            '\r' => "a carriage return without a line feed".to_owned(),
+            c => format!("U+{:04X}, which ends a line for some programs", c as u32),
+        };
+        let line = text[..index].matches('\n').count() as u32 + 1;
+        return bad(line, what, "save the task with LF or CRLF line ends");
+    }
     if text.trim().is_empty() {
         return bad(
             None,
@@ -192,50 +253,4 @@ fn text(bytes: &[u8]) -> Result<&str, BadTask> {
         );
     }
     Ok(text)
-}
-
-/// Whether the phrase stands in the item, whatever the case, blanks and Markdown marks.
-fn names(item: &str, phrase: &str) -> bool {
-    let plain: String = item.chars().filter(|c| !matches!(c, '*' | '_' | '`')).collect();
-    let words: Vec<&str> = plain.split_whitespace().collect();
-    words.join(" ").to_lowercase().contains(phrase)
-}
-
-/// Durations as written everywhere: a whole number with s, m, h or d. In seconds, at least one and
-/// at most ten years.
-pub fn parse_duration(text: &str) -> Result<u64, String> {
-    let wrong = || {
-        let shown = text.escape_debug();
-        format!("`{shown}` is no duration; write a whole number with s, m, h or d, such as 90s or 5m")
-    };
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 24 * 3600,
-        _ => return Err(wrong()),
-    };
-    let digits = &text[..text.len() - 1];
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(wrong());
-    }
-    let total = digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(seconds));
-    match total {
-        Some(0) => Err(format!("`{text}` is no time at all")),
-        Some(total) if total <= MAX_SECONDS => Ok(total),
-        _ => Err(format!("`{text}` is longer than 3650d")),
-    }
-}
-
-/// Seconds in the largest unit that leaves no rest: `90s`, `5m`.
-pub fn format_duration(seconds: u64) -> String {
-    let (size, unit) = [(24 * 3600, 'd'), (3600, 'h'), (60, 'm')]
-        .into_iter()
-        .find(|&(size, _)| seconds != 0 && seconds.is_multiple_of(size))
-        .unwrap_or((1, 's'));
-    format!("{}{unit}", seconds / size)
 }

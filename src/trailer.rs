@@ -6,6 +6,8 @@
 mod read;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_hidden;
 
 pub use read::{Reading, read};
 

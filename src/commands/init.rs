@@ -50,7 +50,7 @@ pub fn init(surroundings: &Surroundings) -> Result<Report> {
     let path = top.join(POLICY_PATH);
     let folder = path.parent().context("the policy lies in a folder")?;
     let layout = Layout::of(&checkout, &top)?;
-    must_be_free(&layout, &path, folder)?;
+    must_be_free(&checkout, &surroundings.cwd, &top, folder)?;
     let draft = draft::draft(&layout);
     // The gate's own reader has the last word; a folder's name must not be able to break the file.
     if let Err(error) = Policy::validate(draft.text.as_bytes()) {
@@ -60,7 +60,9 @@ pub fn init(surroundings: &Surroundings) -> Result<Report> {
         std::fs::create_dir(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
     match files::create_new(&path, draft.text.as_bytes(), 0o644) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(exists(&path).into()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(exists(&checkout, &surroundings.cwd, &top)?.into());
+        }
         result => result.with_context(|| format!("cannot write {}", path.display()))?,
     }
     Ok(Report {
@@ -122,18 +124,18 @@ impl Layout {
 }
 
 /// Exit 23 where a policy exists: here, in HEAD alone, or as something that is no file.
-fn must_be_free(layout: &Layout, path: &Path, folder: &Path) -> Result<()> {
-    if path.symlink_metadata().is_ok() {
-        return Err(exists(path).into());
+fn must_be_free(checkout: &Checkout, cwd: &Path, top: &Path, folder: &Path) -> Result<()> {
+    if top.join(POLICY_PATH).symlink_metadata().is_ok() {
+        return Err(exists(checkout, cwd, top)?.into());
     }
-    if layout.has(POLICY_PATH.as_bytes()) {
+    if is_in_head(checkout, top)? {
         return Err(Stop::new(
             Exit::WrongState,
             format!("{POLICY_PATH} is in HEAD already and only missing here"),
         )
         .hint(format!(
-            "bring it back: git -C {} checkout HEAD -- {POLICY_PATH}",
-            shell(path.ancestors().nth(2).unwrap_or(folder))
+            "bring it back and edit it: git -C {} checkout HEAD -- {POLICY_PATH}",
+            shell(top)
         ))
         .into());
     }
@@ -151,12 +153,28 @@ fn must_be_free(layout: &Layout, path: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn exists(path: &Path) -> Stop {
-    Stop::new(
-        Exit::WrongState,
-        format!("{} exists already and was not touched", path.display()),
-    )
-    .hint("edit it, or move it away and run agentgate init again")
+/// What to say where a policy lies in the checkout. Moving it away helps only while HEAD has none:
+/// one that is in HEAD judges every job, whatever lies here.
+fn exists(checkout: &Checkout, cwd: &Path, top: &Path) -> Result<Stop> {
+    let path = top.join(POLICY_PATH);
+    if is_in_head(checkout, top)? {
+        let message = format!("{} exists already and was not touched", path.display());
+        return Ok(Stop::new(Exit::WrongState, message).hint("edit it and commit the change"));
+    }
+    let message = format!("{} is there but not committed, and was not touched", path.display());
+    Ok(Stop::new(Exit::WrongState, message)
+        .hint(format!("commit it: {}", next(checkout, top, cwd)?))
+        .hint("or move it away and run agentgate init again"))
+}
+
+/// Whether HEAD has the policy; without a commit it has nothing.
+fn is_in_head(checkout: &Checkout, top: &Path) -> Result<bool> {
+    let outcome = checkout
+        .git
+        .at(top)
+        .args(["cat-file", "-e", &format!("HEAD:{POLICY_PATH}")])
+        .outcome()?;
+    Ok(outcome.success())
 }
 
 /// The line that commits the policy, pasteable from the folder the person is in.

@@ -1,7 +1,8 @@
 //! The lines of a task file: which are keys, which belong to them, which are prose, and which look
 //! so much like a key that reading them as prose would drop a limit.
 
-use super::{BadTask, bad};
+use super::values::{Value, single, values};
+use super::{BadTask, bad, near};
 
 /// A known key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    const ALL: [Key; 5] = [Key::Goal, Key::AllowedFiles, Key::Areas, Key::NonGoals, Key::Timeout];
+    pub(super) const ALL: [Key; 5] = [Key::Goal, Key::AllowedFiles, Key::Areas, Key::NonGoals, Key::Timeout];
 
     /// As documented, without the colon.
     pub(super) fn name(self) -> &'static str {
@@ -39,13 +40,6 @@ impl Key {
     }
 }
 
-/// One value with its 1-based line.
-#[derive(Debug)]
-pub(super) struct Value {
-    pub(super) text: String,
-    pub(super) line: u32,
-}
-
 /// A key with everything that was given for it.
 #[derive(Debug)]
 pub(super) struct Block {
@@ -60,13 +54,19 @@ pub(super) struct Read {
     pub(super) blocks: Vec<Block>,
     /// The first line with letters or digits that belongs to no key.
     pub(super) first_prose: Option<String>,
+    /// What sounds like a limit and is none, each a sentence.
+    pub(super) unread: Vec<String>,
 }
+
+/// Most sentences about what is not read; more would hide the scope itself.
+const MAX_UNREAD: usize = 5;
 
 pub(super) fn read(text: &str) -> Result<Read, BadTask> {
     let lines: Vec<&str> = text.lines().collect();
     let mut read = Read {
         blocks: Vec::new(),
         first_prose: None,
+        unread: Vec::new(),
     };
     let mut fence: Option<(u32, &str)> = None;
     let mut next = 0;
@@ -76,6 +76,12 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
         if let Some((_, open)) = fence {
             if closes(line, open) {
                 fence = None;
+            } else if let Some((key, _)) = key(line).filter(|(key, _)| *key != Key::Goal) {
+                let message = format!(
+                    "`{}:` on line {number} stands in a code block and is not read",
+                    key.name()
+                );
+                read.unread.push(message);
             }
             continue;
         }
@@ -84,7 +90,11 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
             continue;
         }
         let Some((key, rest)) = key(line) else {
-            near_miss(line, number)?;
+            let underlined = lines.get(next).is_some_and(|line| is_underline(line));
+            let below = lines[next..].iter().find(|line| !line.trim().is_empty());
+            let above_list = below.is_some_and(|line| item(line).is_some());
+            near::refuse(line, number, above_list || underlined)?;
+            read.unread.extend(near::unread(line, underlined));
             if read.first_prose.is_none() && line.contains(char::is_alphanumeric) {
                 read.first_prose = Some(without_marks(line));
             }
@@ -109,18 +119,21 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
             let message = "a code block is never closed, so what follows would be prose";
             bad(line, message, format!("add a line {open} where it ends"))
         }
-        None => Ok(read),
+        None => {
+            read.unread.truncate(MAX_UNREAD);
+            Ok(read)
+        }
     }
 }
 
 /// Reads list items below a key; gives the next line to look at. Blank lines may stand between
-/// items, and one before the first if the key's own line has no value.
+/// items, and before the first if the key's own line has no value.
 fn items(block: &mut Block, lines: &[&str], mut next: usize) -> Result<usize, BadTask> {
     let loose = block.values.is_empty();
     let mut any = false;
     loop {
         let mut at = next;
-        if (loose || any) && lines.get(at).is_some_and(|line| line.trim().is_empty()) {
+        while (loose || any) && lines.get(at).is_some_and(|line| line.trim().is_empty()) {
             at += 1;
         }
         let Some(line) = lines.get(at) else {
@@ -155,83 +168,16 @@ fn items(block: &mut Block, lines: &[&str], mut next: usize) -> Result<usize, Ba
     }
 }
 
+/// Whether the line makes a heading of the one above it.
+fn is_underline(line: &str) -> bool {
+    let text = line.trim();
+    text.len() > 1 && ['=', '-'].iter().any(|mark| text.chars().all(|c| c == *mark))
+}
+
 /// The text of a `- item` line.
-fn item(line: &str) -> Option<&str> {
+pub(super) fn item(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix(['-', '*', '+'])?;
     rest.starts_with([' ', '\t']).then(|| rest.trim())
-}
-
-fn values(key: Key, text: &str, line: u32) -> Result<Vec<Value>, BadTask> {
-    match key {
-        Key::Goal | Key::Timeout => single(text, line),
-        _ => {
-            let mut values = Vec::new();
-            for part in split(text) {
-                values.extend(match key {
-                    Key::NonGoals => single(part, line)?,
-                    _ => unquoted(part, line)?,
-                });
-            }
-            Ok(values)
-        }
-    }
-}
-
-fn single(text: &str, line: u32) -> Result<Vec<Value>, BadTask> {
-    let text = text.trim();
-    Ok(match text.is_empty() {
-        true => Vec::new(),
-        false => vec![Value {
-            text: text.to_owned(),
-            line,
-        }],
-    })
-}
-
-/// An entry without the backticks or quotes around it. Words behind the closing one would be lost
-/// or would make the path another one.
-fn unquoted(text: &str, line: u32) -> Result<Vec<Value>, BadTask> {
-    let text = text.trim();
-    for mark in ['`', '"', '\''] {
-        let Some(inner) = text.strip_prefix(mark) else {
-            continue;
-        };
-        return match inner.split_once(mark) {
-            Some((entry, "")) => single(entry, line),
-            Some((entry, _)) => {
-                let hint = format!("write `{}` alone, and prose on a line of its own", entry.escape_debug());
-                bad(
-                    line,
-                    format!("words after the entry {mark}{}{mark}", entry.escape_debug()),
-                    hint,
-                )
-            }
-            None => bad(line, format!("a {mark} that is never closed"), "close it or remove it"),
-        };
-    }
-    single(text, line)
-}
-
-/// At commas that stand neither in quotes nor in the braces or brackets of a glob.
-fn split(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_u32, None);
-    for (index, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            // A quote opens at the start of an entry only: `don't` has none.
-            (None, '`' | '"' | '\'') if text[start..index].trim().is_empty() => quote = Some(c),
-            (None, '{' | '[') => depth += 1,
-            (None, '}' | ']') => depth = depth.saturating_sub(1),
-            (None, ',') if depth == 0 => {
-                parts.push(&text[start..index]);
-                start = index + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts
 }
 
 /// A known key at the start of a line, and what follows its colon.
@@ -241,71 +187,6 @@ fn key(line: &str) -> Option<(Key, &str)> {
         .into_iter()
         .find(|key| key.name().eq_ignore_ascii_case(word.trim_end()))?;
     Some((key, rest.trim()))
-}
-
-/// Refuses a line that a person would take for one of the keys: misspelt, indented, as a heading,
-/// a list item or in bold.
-fn near_miss(line: &str, number: u32) -> Result<(), BadTask> {
-    let bare = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+>#_`|".contains(c));
-    let is_heading = line.trim_start().starts_with('#');
-    let (word, has_colon) = match bare.split_once([':', '\u{ff1a}']) {
-        Some((word, _)) => (word, true),
-        None => (bare, false),
-    };
-    let is_label = line.trim_start().starts_with("**") && line.trim_end().ends_with("**");
-    if !(has_colon || is_heading || is_label) || word.chars().count() > 30 {
-        return Ok(());
-    }
-    let letters: String = word
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    let Some(key) = Key::ALL.into_iter().find(|&key| is_near(&letters, key, has_colon)) else {
-        return Ok(());
-    };
-    let shown = line.trim().chars().take(40).collect::<String>();
-    bad(
-        number,
-        format!("`{}` is not read as a key", shown.escape_debug()),
-        format!("did you mean `{}:` at the start of the line?", key.name()),
-    )
-}
-
-fn is_near(letters: &str, key: Key, has_colon: bool) -> bool {
-    let name: String = key
-        .name()
-        .to_lowercase()
-        .chars()
-        .filter(char::is_ascii_alphabetic)
-        .collect();
-    if letters == name {
-        return true;
-    }
-    let distance = strsim::damerau_levenshtein(letters, &name);
-    match key {
-        Key::AllowedFiles => {
-            let others = [
-                "paths",
-                "path",
-                "folders",
-                "folder",
-                "dirs",
-                "dir",
-                "directories",
-                "directory",
-            ];
-            distance <= 2
-                || letters
-                    .strip_prefix("allowed")
-                    .is_some_and(|what| others.contains(&what))
-        }
-        Key::NonGoals => distance <= 2,
-        // Short words have too many neighbours (`coal`, `goat`), and a heading without a colon may
-        // well be about timeouts.
-        Key::Areas | Key::Timeout => has_colon && distance <= 1,
-        Key::Goal => has_colon && distance <= 1 && letters.starts_with('g') && !matches!(letters, "goat" | "goad"),
-    }
 }
 
 /// The fence that a line opens: at least three backticks or tildes.
@@ -328,7 +209,7 @@ fn closes(line: &str, open: &str) -> bool {
 
 /// A line without Markdown's marks for headings and bold.
 fn without_marks(line: &str) -> String {
-    let text = line.trim().trim_start_matches(['#', '>', ' ']);
+    let text = item(line).unwrap_or(line).trim().trim_start_matches(['#', '>', ' ']);
     // Closing hashes are marks only behind a blank: `C#` is a name.
     let closed = text.trim_end_matches('#');
     let text = if closed.ends_with(' ') { closed.trim_end() } else { text };

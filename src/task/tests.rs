@@ -1,14 +1,16 @@
+//! What a task file says, and in what words it is refused.
+
 use super::*;
 
-fn task(text: &str) -> Task {
+pub(super) fn task(text: &str) -> Task {
     Task::parse(text.as_bytes()).unwrap()
 }
 
-fn refused(text: impl AsRef<[u8]>) -> String {
+pub(super) fn refused(text: impl AsRef<[u8]>) -> String {
     Task::parse(text.as_ref()).unwrap_err().to_string()
 }
 
-fn files(task: &Task) -> Vec<&str> {
+pub(super) fn files(task: &Task) -> Vec<&str> {
     task.allowed_files.iter().map(|rule| rule.text.as_str()).collect()
 }
 
@@ -88,6 +90,10 @@ fn the_goal_is_the_first_line_that_is_no_key() {
         ("\n---\nAllowed files: a\n**Add a retry**\n", "Add a retry"),
         ("```\ncode\n```\nAdd\n", "Add"),
         ("## Port it to C#", "Port it to C#"),
+        ("Prose only\nand more", "Prose only"),
+        ("# Title\n\nProse", "Title"),
+        ("Areas: a\nNon-goals:\n- b\n\nDo it\n", "Do it"),
+        ("- Do it", "Do it"),
     ] {
         assert_eq!(task(text).goal, goal, "{text}");
     }
@@ -98,103 +104,6 @@ fn code_blocks_are_prose() {
     let task =
         task("Do it\n```yaml\nAllowed files: a\nAllowed file: b\n```\n~~~\n```\nAreas: x\n~~~\n```inline``` Areas\n");
     assert!(task.allowed_files.is_empty() && task.areas.is_empty());
-}
-
-#[test]
-fn a_code_block_that_never_ends_is_refused() {
-    assert_eq!(
-        refused("Do it\n```\nAreas: x\n"),
-        "task line 2: a code block is never closed, so what follows would be prose\nhint: add a line ``` where it ends"
-    );
-}
-
-#[test]
-fn misspelt_keys_are_refused() {
-    for (line, key) in [
-        ("Allowed file: a", "Allowed files"),
-        ("Allowed-files: a", "Allowed files"),
-        ("allowed_files: a", "Allowed files"),
-        ("AllowedFiles: a", "Allowed files"),
-        ("Alowed fils: a", "Allowed files"),
-        ("Allowed paths: a", "Allowed files"),
-        ("Allowed files\u{ff1a} a", "Allowed files"),
-        ("  Allowed files: a", "Allowed files"),
-        ("    Areas: a", "Areas"),
-        ("- Allowed files: a", "Allowed files"),
-        ("**Allowed files:** a", "Allowed files"),
-        ("**Allowed files**: a", "Allowed files"),
-        ("**Allowed files**", "Allowed files"),
-        ("## Allowed files", "Allowed files"),
-        ("## Allowed file", "Allowed files"),
-        ("# Areas", "Areas"),
-        ("# Goal", "Goal"),
-        ("### Non-goals:", "Non-goals"),
-        ("Non goals: a", "Non-goals"),
-        ("Nongoals: a", "Non-goals"),
-        ("Non-goal: a", "Non-goals"),
-        ("Time out: 5m", "Timeout"),
-        ("Timout: 5m", "Timeout"),
-        ("Area: a", "Areas"),
-        ("Goals: a", "Goal"),
-        ("Gaol: a", "Goal"),
-    ] {
-        assert_eq!(
-            refused(format!("Do it\n{line}\n")),
-            format!(
-                "task line 2: `{}` is not read as a key\nhint: did you mean `{key}:` at the start of the line?",
-                line.trim()
-            )
-        );
-    }
-}
-
-#[test]
-fn prose_is_not_taken_for_keys() {
-    for line in [
-        "Note: x",
-        "Coal: x",
-        "Goat: x",
-        "Arena: x",
-        "Time: x",
-        "Files: x",
-        "Allowed values: x",
-        "Hint: x",
-        "https://x",
-        "The areas: all",
-        "## Areas of concern",
-        "## Timeouts",
-        "## Goals",
-        "Allowed files are those",
-        "Areas",
-        "Allow: x",
-        "Non-goals are none",
-        "see Allowed files: a",
-    ] {
-        let task = task(&format!("Do it\n{line}\n"));
-        assert_eq!(task.goal, "Do it", "{line}");
-        assert!(task.areas.is_empty() && task.allowed_files.is_empty(), "{line}");
-    }
-}
-
-#[test]
-fn a_key_given_twice_is_refused() {
-    assert_eq!(
-        refused("Do it\nAreas: a\n\nareas: b\n"),
-        "task line 4: `Areas:` stands twice, first on line 2\nhint: join the two"
-    );
-}
-
-#[test]
-fn keys_without_a_value_are_refused() {
-    for key in ["Goal", "Allowed files", "Areas", "Non-goals", "Timeout"] {
-        let error = refused(format!("Do it\n{key}:\n\nProse\n"));
-        assert!(
-            error.starts_with(&format!("task line 2: `{key}:` has no value\nhint: write `{key}: ")),
-            "{error}"
-        );
-    }
-    assert!(refused("Do it\nAllowed files: , ``\n").starts_with("task line 2: `Allowed files:` has no value\n"));
-    assert!(refused("Do it\nAllowed files:\n1. a\n").starts_with("task line 2: `Allowed files:` has no value\n"));
 }
 
 #[test]
@@ -219,8 +128,7 @@ fn bad_values_are_refused_at_their_line() {
         ),
         (
             "Do it\nTimeout: 5\n",
-            "task line 2: `5` is no duration; write a whole number with s, m, h or d, such as 90s or 5m\nhint: write \
-             `Timeout: 30m`",
+            "task line 2: `5` is no duration; write `5s` or `5m`\nhint: write `Timeout: 5m`",
         ),
         (
             "Do it\nTimeout:\n- 5m\n- 6m\n",
@@ -263,12 +171,24 @@ fn the_scope_is_told_in_words() {
             "areas: payments",
             "non-goals enforced: no new dependencies, no new directories",
             "timeout: 5m",
+            "not enforced (for the agent to read): a rewrite",
         ]
     );
     assert_eq!(task("Do it").scope(), ["no limit in the task; the policy alone judges"]);
     assert_eq!(
-        task("Do it\nTimeout: 90s\nNon-goals: a rewrite").scope(),
-        ["no limit in the task; the policy alone judges", "timeout: 90s"]
+        task("Do it\nTimeout: 90s\nNon-goals: a rewrite, new files or folders").scope(),
+        [
+            "non-goals enforced: no new directories",
+            "timeout: 90s",
+            "not enforced (for the agent to read): a rewrite, new files or folders",
+        ]
+    );
+    assert_eq!(
+        task("Do it\nTimeout: 90s").scope(),
+        [
+            "timeout: 90s",
+            "nothing else is limited by the task; the policy alone judges"
+        ]
     );
 }
 
@@ -285,7 +205,16 @@ fn durations_are_a_whole_number_with_a_unit() {
         assert_eq!(format_duration(seconds), text);
     }
     for text in [
-        "", "5", "m", "1.5h", "-5m", "+5m", "5 m", "5M", "5min", "5ms", "５m", "5é",
+        "",
+        "m",
+        "-5m",
+        "+5m",
+        "5ms",
+        "５m",
+        "5é",
+        "1:30",
+        "5..m",
+        "99999999999999999999 s",
     ] {
         assert_eq!(
             parse_duration(text),
@@ -294,6 +223,27 @@ fn durations_are_a_whole_number_with_a_unit() {
             )),
         );
     }
+    for (text, meant) in [
+        ("90 seconds", "90s"),
+        ("1h30m", "90m"),
+        ("1 hour and 30 minutes", "90m"),
+        ("1.5h", "90m"),
+        ("5 m", "5m"),
+        ("5M", "5m"),
+        ("5min", "5m"),
+        ("2 days", "2d"),
+    ] {
+        let error = parse_duration(text);
+        assert_eq!(error, Err(format!("`{text}` is no duration; write `{meant}`")));
+    }
+    assert_eq!(
+        parse_duration("90"),
+        Err("`90` is no duration; write `90s` or `90m`".to_owned())
+    );
+    assert_eq!(
+        refused("Do it\nTimeout: 90 seconds\n"),
+        "task line 2: `90 seconds` is no duration; write `90s`\nhint: write `Timeout: 90s`"
+    );
     assert_eq!(parse_duration("0s"), Err("`0s` is no time at all".to_owned()));
     for text in ["3651d", "99999999999999999999s", "18446744073709551615d"] {
         assert_eq!(parse_duration(text), Err(format!("`{text}` is longer than 3650d")));

@@ -1,5 +1,7 @@
 //! What a commit says about itself.
 
+use crate::paths::is_invisible;
+
 use super::{KEYS, REQUIRED, Trailers, check, shown};
 
 /// What a commit says about itself.
@@ -20,6 +22,9 @@ struct Claim {
     value: String,
     /// Whether it is written as `Key: value`, with one blank.
     is_plain: bool,
+    /// Whether the line ends in a carriage return. git cuts it off where it prints the value, and
+    /// other readers of the commit take it for a part of it.
+    has_return: bool,
 }
 
 /// Reads a commit. `message` is the raw message, `block` what git itself takes for its trailers
@@ -32,10 +37,7 @@ struct Claim {
 pub fn read(message: &[u8], block: &[u8]) -> Reading {
     let raw = claims(message);
     let block = claims(block);
-    let subject = message
-        .split(|&b| b == b'\n')
-        .find(|line| !line.trim_ascii().is_empty());
-    if raw.is_empty() && block.is_empty() && !subject.is_some_and(|line| line.starts_with(b"agent job ")) {
+    if raw.is_empty() && block.is_empty() && !has_agent_subject(message) {
         return Reading::Human;
     }
 
@@ -49,6 +51,7 @@ pub fn read(message: &[u8], block: &[u8]) -> Reading {
         match KEYS.iter().find(|key| key.eq_ignore_ascii_case(&claim.key)) {
             None => fault(format!("`{}` is no trailer that agentgate knows", shown(&claim.key))),
             Some(key) if **key != claim.key => fault(format!("`{}` must be spelled `{key}`", shown(&claim.key))),
+            Some(key) if claim.has_return => fault(format!("`{key}` ends in a carriage return")),
             Some(key) if !claim.is_plain => fault(format!("`{key}` must be written as `{key}: value`")),
             Some(_) => {}
         }
@@ -118,6 +121,9 @@ fn claims(text: &[u8]) -> Vec<Claim> {
 }
 
 fn claim(line: &[u8]) -> Option<Claim> {
+    let shown = visible(line);
+    let is_hidden = shown.len() != line.len();
+    let line = shown;
     let colon = line.iter().position(|&b| b == b':')?;
     let key = line[..colon].trim_ascii_end();
     let rest = key
@@ -128,10 +134,28 @@ fn claim(line: &[u8]) -> Option<Claim> {
         return None;
     }
     let value = &line[colon + 1..];
-    let is_plain = key.len() == colon && value.starts_with(b" ") && !value[1..].starts_with(b" ");
+    let is_plain = !is_hidden && key.len() == colon && value.starts_with(b" ") && !value[1..].starts_with(b" ");
     Some(Claim {
         key: String::from_utf8_lossy(key).into_owned(),
         value: String::from_utf8_lossy(value.trim_ascii()).into_owned(),
         is_plain,
+        has_return: line.ends_with(b"\r"),
     })
+}
+
+/// Whether the subject says so, whatever invisible stands before it: blanks, or characters without
+/// a shape, are no way to land an agent's commit as a person's.
+fn has_agent_subject(message: &[u8]) -> bool {
+    let has_shape = |c: char| !(c.is_whitespace() || c.is_control() || is_invisible(c));
+    let text = message.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    text.find(has_shape)
+        .is_some_and(|at| text[at..].starts_with("agent job "))
+}
+
+/// The text from its first character that has a shape.
+fn visible(text: &[u8]) -> &[u8] {
+    let Some(chunk) = text.utf8_chunks().next() else {
+        return text;
+    };
+    &text[chunk.valid().len() - chunk.valid().trim_start_matches(is_invisible).len()..]
 }

@@ -146,7 +146,7 @@ fn what_exists_is_never_overwritten() {
     assert_eq!((again.code, again.stdout.as_str()), (23, ""));
     let said = format!(
         "agentgate: error: {} exists already and was not touched\n\
-         hint: edit it, or move it away and run agentgate init again\n",
+         hint: edit it and commit the change\n",
         repo.root.join(POLICY).display()
     );
     assert!(again.stderr.starts_with(&said), "{again}");
@@ -159,6 +159,26 @@ fn what_exists_is_never_overwritten() {
         23,
         &["only missing here", "checkout HEAD -- architecture/invariants.yml"],
     );
+}
+
+#[test]
+fn one_that_is_not_committed_is_said_to_be_so() {
+    for repo in [with(&[b"src/a.ts"]), committed(&[b"src/a.ts"])] {
+        repo.agentgate(["init"]).success();
+        let again = repo.agentgate(["init"]);
+        let said = format!(
+            "agentgate: error: {} is there but not committed, and was not touched\n\
+             hint: commit it: git add {POLICY} && git commit -m \"Add the agentgate policy\"\n\
+             hint: or move it away and run agentgate init again\n",
+            repo.root.join(POLICY).display()
+        );
+        assert_eq!((again.code, again.stdout.as_str()), (23, ""));
+        assert!(again.stderr.starts_with(&said), "{again}");
+        // Moved away, also out of the index, it can be written again.
+        repo.git(["add", POLICY]);
+        repo.remove(POLICY);
+        repo.agentgate(["init"]).success();
+    }
 }
 
 #[test]

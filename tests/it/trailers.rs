@@ -141,3 +141,25 @@ fn json_names_the_faults() {
     assert_eq!(row["subject"], "agent job j1: nothing", "{json}");
     assert_eq!(row["faults"].as_array().map(Vec::len), Some(3), "{json}");
 }
+
+#[test]
+fn carriage_returns_are_faults() {
+    let repo = Repo::new();
+    let raw = message(TRAILERS).replace('\n', "\r\n");
+    let commit = ["commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-F", "-"];
+    repo.program("git").args(commit).stdin(raw).run().success();
+    repo.agentgate(["trailers", "HEAD"])
+        .expect(11, &["`Agent-Host` ends in a carriage return"]);
+}
+
+#[test]
+fn a_hidden_subject_is_an_agents() {
+    for before in [" ", "\t", "\u{200b}"] {
+        let repo = Repo::new();
+        let commit = ["commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-F", "-"];
+        let raw = format!("{before}agent job j1: x\n");
+        repo.program("git").args(commit).stdin(raw).run().success();
+        repo.agentgate(["trailers", "HEAD"])
+            .expect(11, &["Agent-Job-Id is missing"]);
+    }
+}

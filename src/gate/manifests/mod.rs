@@ -5,7 +5,9 @@
 
 mod cargo;
 mod golang;
+mod included;
 mod npm;
+mod pip;
 mod python;
 #[cfg(test)]
 mod tests;
@@ -15,6 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::rules::{finding, is_regular, shown};
 use super::tree::Side;
 use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
+use included::Included;
 
 /// Manifests above this many bytes are not read.
 pub(super) const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
@@ -60,8 +63,12 @@ pub fn judge(
     changes: &[Change],
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
+    let included = Included::of(candidate, changes)?;
+    verdict.notices.extend(included.notice.clone());
+    unread(changes, verdict);
     for change in changes {
-        let (Some(after), Some(format)) = (change.after, format(&change.path)) else {
+        let format = format(&change.path).or_else(|| included.format(&change.path));
+        let (Some(after), Some(format)) = (change.after, format) else {
             continue;
         };
         if change.before == Some(after) || after.kind == Kind::Submodule {
@@ -90,6 +97,43 @@ pub fn judge(
         }
     }
     Ok(())
+}
+
+/// Manifests that this version does not read: said, since the task's limit does not hold there.
+const UNREAD: &[&str] = &[
+    "build.gradle",
+    "build.gradle.kts",
+    "build.sbt",
+    "composer.json",
+    "conanfile.txt",
+    "deno.json",
+    "environment.yaml",
+    "environment.yml",
+    "gemfile",
+    "libs.versions.toml",
+    "mix.exs",
+    "package.swift",
+    "pipfile",
+    "pixi.toml",
+    "pnpm-workspace.yaml",
+    "pom.xml",
+    "pubspec.yaml",
+    "setup.cfg",
+    "setup.py",
+    "vcpkg.json",
+];
+
+fn unread(changes: &[Change], verdict: &mut Verdict) {
+    for change in changes.iter().filter(|change| change.after.is_some()) {
+        let name = change.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        if UNREAD.iter().any(|known| known.as_bytes() == name) {
+            verdict.notices.push(format!(
+                "{} changed; new dependencies in it were not looked for, since this version does not read it",
+                shown(&change.path)
+            ));
+        }
+    }
 }
 
 fn new_dependency(path: &[u8], dependency: &Dependency, text: &[u8]) -> Finding {
@@ -145,7 +189,7 @@ fn read(tree: &dyn Tree, side: &Side, format: Format) -> Result<Result<Vec<Depen
         Format::Npm => npm::dependencies(text),
         Format::Cargo => cargo::dependencies(text),
         Format::Pyproject => python::pyproject(text),
-        Format::Requirements => Ok(python::requirements(text)),
+        Format::Requirements => Ok(pip::read(text).found),
         Format::Golang => golang::dependencies(text),
     })
 }

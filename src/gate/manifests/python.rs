@@ -1,38 +1,61 @@
-//! pyproject.toml and pip's requirements files.
+//! pyproject.toml.
 
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::{Dependency, toml_trouble};
 
-/// Names of pyproject.toml: its standard tables and those of Poetry, uv, PDM and Hatch.
+/// Arrays of requirements.
+const LISTS: &[&str] = &[
+    "project.dependencies",
+    "build-system.requires",
+    "tool.uv.dev-dependencies",
+    "tool.uv.constraint-dependencies",
+    "tool.uv.override-dependencies",
+    "tool.uv.build-constraint-dependencies",
+    "tool.rye.dev-dependencies",
+    "tool.flit.metadata.requires",
+    "tool.hatch.build.dependencies",
+];
+/// Tables of such arrays.
+const GROUPS: &[&str] = &[
+    "project.optional-dependencies",
+    "dependency-groups",
+    "tool.pdm.dev-dependencies",
+    "tool.flit.metadata.requires-extra",
+    "tool.uv.extra-build-dependencies",
+];
+/// Tables with names as keys.
+const TABLES: &[&str] = &[
+    "tool.poetry.dependencies",
+    "tool.poetry.dev-dependencies",
+    "tool.poetry.requires-plugins",
+    "tool.uv.sources",
+    "tool.pdm.resolution.overrides",
+];
+/// The same, in `tool.pixi` and in each of its features and targets.
+const PIXI: &[&str] = &[
+    "dependencies",
+    "host-dependencies",
+    "build-dependencies",
+    "run-dependencies",
+    "pypi-dependencies",
+];
+
+/// Names of pyproject.toml: its standard tables and those of Poetry, uv, PDM, Hatch, pixi, Rye and
+/// Flit, and the files in which setuptools and Hatch are told to look for more.
 pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
     let document: DocumentMut = text.parse().map_err(|error| toml_trouble(&error))?;
     let root = document.as_item();
     let mut found = Vec::new();
-    for list in [
-        "project.dependencies",
-        "build-system.requires",
-        "tool.uv.dev-dependencies",
-    ] {
+    for list in LISTS {
         strings(at(root, list), &mut found);
     }
-    for list in ["tool.uv.constraint-dependencies", "tool.uv.override-dependencies"] {
-        strings(at(root, list), &mut found);
-    }
-    for lists in [
-        "project.optional-dependencies",
-        "dependency-groups",
-        "tool.pdm.dev-dependencies",
-    ] {
+    for lists in GROUPS {
         for (_, list) in entries(at(root, lists)) {
             strings(Some(list), &mut found);
         }
     }
-    for keys in [
-        "tool.poetry.dependencies",
-        "tool.poetry.dev-dependencies",
-        "tool.uv.sources",
-    ] {
+    for keys in TABLES {
         names(at(root, keys), &mut found);
     }
     for (_, group) in entries(at(root, "tool.poetry.group")) {
@@ -42,7 +65,61 @@ pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
         strings(at(environment, "dependencies"), &mut found);
         strings(at(environment, "extra-dependencies"), &mut found);
     }
+    hatch_hooks(at(root, "tool.hatch.build"), &mut found);
+    for (_, target) in entries(at(root, "tool.hatch.build.targets")) {
+        strings(at(target, "dependencies"), &mut found);
+        hatch_hooks(Some(target), &mut found);
+    }
+    pixi(at(root, "tool.pixi"), &mut found);
+    // A newly named file can bring in anything, so that it counts as a name.
+    found.extend(
+        files(root)
+            .iter()
+            .map(|file| Dependency::new(format!("file {file}"), file)),
+    );
     Ok(found)
+}
+
+/// Files that hold dependencies of the project, relative to the manifest. A manifest that does not
+/// parse names none: no build takes it either.
+pub(super) fn dynamic_files(text: &str) -> Vec<String> {
+    text.parse::<DocumentMut>()
+        .map(|document| files(document.as_item()))
+        .unwrap_or_default()
+}
+
+fn files(root: &Item) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut add = |item: Option<&Item>| {
+        files.extend(item.and_then(Item::as_str).map(str::to_owned));
+        let list = item.and_then(Item::as_array).into_iter().flat_map(|array| array.iter());
+        files.extend(list.filter_map(Value::as_str).map(str::to_owned));
+    };
+    add(at(root, "tool.setuptools.dynamic.dependencies.file"));
+    for (_, extra) in entries(at(root, "tool.setuptools.dynamic.optional-dependencies")) {
+        add(at(extra, "file"));
+    }
+    add(at(root, "tool.hatch.metadata.hooks.requirements_txt.files"));
+    files
+}
+
+fn hatch_hooks(build: Option<&Item>, found: &mut Vec<Dependency>) {
+    for (_, hook) in entries(build.and_then(|build| at(build, "hooks"))) {
+        strings(at(hook, "dependencies"), found);
+    }
+}
+
+fn pixi(root: Option<&Item>, found: &mut Vec<Dependency>) {
+    let Some(root) = root else { return };
+    let features = entries(at(root, "feature")).map(|(_, feature)| feature);
+    for part in std::iter::once(root).chain(features) {
+        let targets = entries(at(part, "target")).map(|(_, target)| target);
+        for place in std::iter::once(part).chain(targets) {
+            for table in PIXI {
+                names(at(place, table), found);
+            }
+        }
+    }
 }
 
 fn at<'a>(item: &'a Item, keys: &str) -> Option<&'a Item> {
@@ -70,44 +147,8 @@ fn names(table: Option<&Item>, found: &mut Vec<Dependency>) {
     );
 }
 
-/// The lines of a requirements file: names, URLs and paths, editable or not, and other files that
-/// it includes (a new include can bring in anything, so that it counts as a name).
-pub(super) fn requirements(text: &str) -> Vec<Dependency> {
-    let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    let mut found = Vec::new();
-    for line in joined.lines() {
-        let line = match line.find(" #").or(line.find("\t#")) {
-            Some(at) => &line[..at],
-            None => line,
-        };
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        if let Some(file) = option(line, "-r", "--requirement") {
-            found.push(Dependency::new(format!("-r {file}"), file));
-        } else if let Some(source) = option(line, "-e", "--editable") {
-            found.push(requirement(source));
-        } else if !line.starts_with('-') {
-            found.push(requirement(line));
-        }
-    }
-    found
-}
-
-/// The value of `-r x`, `-rx`, `--requirement x`, `--requirement=x`.
-fn option<'a>(line: &'a str, short: &str, long: &str) -> Option<&'a str> {
-    let rest = match line.strip_prefix(long) {
-        Some(rest) => rest
-            .strip_prefix('=')
-            .or_else(|| rest.starts_with([' ', '\t']).then_some(rest))?,
-        None => line.strip_prefix(short).filter(|_| !line.starts_with("--"))?,
-    };
-    Some(rest.trim())
-}
-
 /// `name[extra] >= 1; marker`, `name @ url`, a URL with `#egg=name`, or a URL or path as a whole.
-fn requirement(text: &str) -> Dependency {
+pub(super) fn requirement(text: &str) -> Dependency {
     let text = text.trim();
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))

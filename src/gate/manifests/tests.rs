@@ -1,6 +1,6 @@
 //! Each format by itself: which names are found, and what is refused.
 
-use super::{Dependency, Format, cargo, format, golang, line_of, npm, python};
+use super::{Dependency, Format, cargo, format, golang, line_of, npm, pip, python};
 
 fn names(found: &[Dependency]) -> Vec<&str> {
     found.iter().map(|dependency| dependency.name.as_str()).collect()
@@ -117,7 +117,7 @@ fn requirements_lines() {
     let text = "\u{20}Django [argon2] == 4.2 \\\n  --hash=sha256:00 # web\n# no\n\n-r base.txt\n--requirement=more.txt\n\
                 -c pins.txt\n--no-binary :all:\n-e ./local\n-e git+ssh://git@example.com/x#egg=X_y&subdirectory=z\n\
                 a;python_version<'3'\n./wheels/b.whl\nhttps://example.com/c.zip\nd>=1,<2\n";
-    let found = python::requirements(text);
+    let found = pip::read(text).found;
     assert_eq!(
         names(&found),
         [
@@ -132,6 +132,61 @@ fn requirements_lines() {
             "d"
         ]
     );
+}
+
+#[test]
+fn requirements_are_read_as_pip_reads_them() {
+    for (text, expected) in [
+        // A comment line never joins the next one; a comment behind something does.
+        ("# x \\\nredis\n", vec!["redis"]),
+        ("  # x \\\nredis\n", vec!["redis"]),
+        ("a # x \\\nredis\n", vec!["a"]),
+        ("a \\\n# x \\\nredis\n", vec!["a", "redis"]),
+        ("re\\\ndis\n", vec!["redis"]),
+        ("a#b\n", vec!["a#b"]),
+        ("redis \\", vec!["redis"]),
+        // Line ends are those of Python.
+        ("# x\rredis\u{2028}a\u{85}b\u{c}c", vec!["redis", "a", "b", "c"]),
+        // Options behind options, glued, cut short.
+        (
+            "--pre -r b.txt\n-rc.txt\n--requirem d.txt\n--ed ./e\n--require-hashes\n-c f.txt\n",
+            vec!["-r b.txt", "-r c.txt", "-r d.txt", "./e"],
+        ),
+    ] {
+        assert_eq!(names(&pip::read(text).found), expected, "{text:?}");
+    }
+    let read = pip::read("-r b.txt\n--constraint=c.txt\n-c'd.txt'\n");
+    assert_eq!(read.includes, ["b.txt"]);
+    assert_eq!(read.constraints, ["c.txt", "d.txt"]);
+}
+
+#[test]
+fn pyproject_tables_of_tools() {
+    let text = r#"
+        [project]
+        dynamic = ["dependencies"]
+        [tool.setuptools.dynamic]
+        dependencies = { file = ["deps.txt"] }
+        optional-dependencies.x.file = "x.txt"
+        [tool.pixi.dependencies]
+        python = "3"
+        a = "*"
+        [tool.pixi.feature.test.target.linux-64.pypi-dependencies]
+        b = "*"
+        [tool.hatch.build.hooks.custom]
+        dependencies = ["c"]
+        [tool.hatch.build.targets.wheel]
+        dependencies = ["d"]
+        hooks.custom.dependencies = ["e"]
+        [tool.poetry.requires-plugins]
+        f = "*"
+    "#;
+    let found = python::pyproject(text).expect("it parses");
+    assert_eq!(
+        names(&found),
+        ["f", "c", "d", "e", "a", "b", "file deps.txt", "file x.txt"]
+    );
+    assert_eq!(python::dynamic_files(text), ["deps.txt", "x.txt"]);
 }
 
 #[test]

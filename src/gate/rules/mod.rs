@@ -4,6 +4,7 @@
 //! first finding, so a verdict names everything that is wrong at once.
 
 mod aliases;
+mod dead;
 mod forbidden_imports;
 mod new_folders;
 mod protected;
@@ -37,8 +38,24 @@ pub fn judge(
             manifests::judge(base, candidate, &changes, &mut verdict)?;
         }
     }
+    once(&mut verdict);
+    dead::notice(policy, base, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
+}
+
+/// A file that a rule already reported because it cannot be read is not reported again for being
+/// unreadable: one fault, one finding, and the rule's own says more.
+fn once(verdict: &mut Verdict) {
+    let by_rules: HashSet<Vec<u8>> = verdict
+        .findings
+        .iter()
+        .filter(|found| found.rule == Rule::Uninspectable && !found.judged_by.starts_with("built-in: "))
+        .map(|found| found.path.clone())
+        .collect();
+    verdict
+        .findings
+        .retain(|found| found.judged_by != content::UNREADABLE || !by_rules.contains(&found.path));
 }
 
 /// Judges one single-parent commit of a range by itself: protected paths and content only. What

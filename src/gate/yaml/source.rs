@@ -153,7 +153,13 @@ impl<'a> Source<'a> {
             Value::List(items) => Ok(items),
             other => {
                 let hint = match other {
-                    Value::Text(text) => format!("write `[{text}]`"),
+                    Value::Text(text) => format!(
+                        "write `[{}]`",
+                        text.split([' ', ','])
+                            .filter(|part| !part.is_empty())
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    ),
                     _ => String::new(),
                 };
                 Err(self.fault(node.at, &format!("`{key}` must be a list, not {}", other.kind()), &hint))

@@ -211,6 +211,13 @@ fn quoted_numbers_are_text() {
 }
 
 #[test]
+fn several_words_for_a_list_are_suggested_as_one() {
+    let (source, entries) = read("x.yml", b"a: celery redis, pika\n").unwrap();
+    let error = source.strings(&entries[0].value, "a").unwrap_err();
+    assert!(error.ends_with("\nhint: write `[celery, redis, pika]`"), "{error}");
+}
+
+#[test]
 fn wrong_types_are_refused_at_their_place() {
     let (source, e) = read(
         "x.yml",

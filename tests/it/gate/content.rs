@@ -164,8 +164,10 @@ fn bidirectional_controls_in_added_lines_of_source() {
         &base,
         &[
             file("lib/a.py", new),
-            file("lib/a.png", "\u{202e}"),
+            file("lib/a.png", "\u{202e}\0"),
             file("lib/b.GO", "\u{2069}"),
+            file("lib/c.md", "a\n\u{202e}"),
+            file("lib/d", "\u{202e}"),
         ],
     );
     assert_eq!(
@@ -173,6 +175,8 @@ fn bidirectional_controls_in_added_lines_of_source() {
         [
             "uninspectable lib/a.py:3:6 built-in: bidirectional controls",
             "uninspectable lib/b.GO:1:1 built-in: bidirectional controls",
+            "uninspectable lib/c.md:2:1 built-in: bidirectional controls",
+            "uninspectable lib/d:1:1 built-in: bidirectional controls",
         ]
     );
 }
@@ -180,4 +184,59 @@ fn bidirectional_controls_in_added_lines_of_source() {
 #[test]
 fn a_removed_submodule_link_is_no_finding() {
     assert_eq!(check(&[item("lib/s", Kind::Submodule, "c1")], &[]).findings, []);
+}
+
+#[test]
+fn source_that_is_no_text_is_uninspectable_everywhere() {
+    let large = "x".repeat(10 * 1024 * 1024 + 1);
+    let verdict = check(
+        &[],
+        &[
+            file("docs/big.js", &large),
+            file("docs/big.json", &large),
+            file("docs/big.txt", &large),
+            file("docs/evil.ts", "a\n\0b"),
+            file("docs/latin.JAVA", b"\xe9"),
+            file("docs/mark.rs", "\u{feff}fn main() {}"),
+            file("docs/photo.png", b"\x89PNG\0"),
+            file("docs/Makefile", b"\xff"),
+        ],
+    );
+    assert_eq!(
+        lines(&verdict),
+        [
+            "uninspectable docs/Makefile:1 built-in: unreadable source",
+            "uninspectable docs/big.js built-in: unreadable source",
+            "uninspectable docs/evil.ts:2 built-in: unreadable source",
+            "uninspectable docs/latin.JAVA:1 built-in: unreadable source",
+        ]
+    );
+}
+
+#[test]
+fn source_that_the_base_had_so_is_said_to_be_so() {
+    let base = [file("lib/a.c", b"\xe9"), file("lib/b.c", "a\0")];
+    let mut head = base.to_vec();
+    assert_eq!(check(&base, &head).findings, []);
+    head[0].1 = Kind::Executable;
+    assert_eq!(check(&base, &head).findings, []);
+    head[0].2 = b"\xe9\xe9".to_vec();
+    head[1].2 = b"\xe9".to_vec();
+    let messages: Vec<String> = check(&base, &head).findings.into_iter().map(|f| f.message).collect();
+    assert_eq!(
+        messages,
+        [
+            "source that is not UTF-8: what a reviewer reads is a guess (the base's version has the same defect)",
+            "source that is not UTF-8: what a reviewer reads is a guess",
+        ]
+    );
+    assert_eq!(check(&head, &[]).findings, []);
+}
+
+#[test]
+fn a_file_whose_imports_cannot_be_read_is_reported_once() {
+    assert_eq!(
+        lines(&check(&[], &[file("payments/a.ts", "a\0b")])),
+        ["uninspectable payments/a.ts:1 payments.forbidden_imports"]
+    );
 }

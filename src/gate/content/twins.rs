@@ -1,0 +1,82 @@
+//! Names that a case-folding or normalising file system takes for one.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::hidden;
+use crate::gate::paths::fold;
+use crate::gate::rules::shown;
+use crate::gate::tree::{join, lookup};
+use crate::gate::{Entry, Finding, Kind, Oid, Tree, Unreadable};
+
+/// Entries of one folder by their folded name.
+type Listing = Rc<HashMap<Vec<u8>, Vec<Entry>>>;
+
+/// Finds paths of the candidate that a case-folding or normalising file system takes for one.
+pub(super) struct Twins<'a> {
+    pub(super) bases: &'a [&'a dyn Tree],
+    pub(super) candidate: &'a dyn Tree,
+    /// Every folder of the candidate is listed once.
+    pub(super) folders: HashMap<Oid, Listing>,
+}
+
+impl Twins<'_> {
+    /// The outermost component of `path` that is new and has a twin.
+    pub(super) fn of(&mut self, path: &[u8]) -> Result<Option<Finding>, Unreadable> {
+        // Where the base has twin folders, what lies in them is compared across them.
+        let mut places: Vec<(Vec<u8>, Oid)> = vec![(Vec::new(), self.candidate.root())];
+        let mut here = Vec::new();
+        for part in path.split(|&byte| byte == b'/') {
+            here = join(&here, part);
+            let folded = fold(part);
+            let mut below = Vec::new();
+            let mut twins = Vec::new();
+            for (folder, id) in &places {
+                for entry in self.listing(id)?.get(&folded).into_iter().flatten() {
+                    let there = join(folder, &entry.name);
+                    if entry.kind == Kind::Tree {
+                        below.push((there.clone(), entry.id));
+                    }
+                    if there != here {
+                        twins.push(there);
+                    }
+                }
+            }
+            // Of two twins the new one is at fault; both, when both are new.
+            if let Some(twin) = twins.first()
+                && !self.in_a_base(&here)?
+            {
+                return Ok(Some(hidden(
+                    &here,
+                    "built-in: twins",
+                    format!("differs from {} only by case or Unicode form", shown(twin)),
+                    "many file systems hold only one of the two; rename or delete one",
+                )));
+            }
+            places = below;
+        }
+        Ok(None)
+    }
+
+    fn listing(&mut self, folder: &Oid) -> Result<Listing, Unreadable> {
+        if let Some(known) = self.folders.get(folder) {
+            return Ok(known.clone());
+        }
+        let mut names: HashMap<Vec<u8>, Vec<Entry>> = HashMap::new();
+        for entry in self.candidate.entries(folder)? {
+            names.entry(fold(&entry.name)).or_default().push(entry);
+        }
+        let names = Rc::new(names);
+        self.folders.insert(*folder, names.clone());
+        Ok(names)
+    }
+
+    fn in_a_base(&self, path: &[u8]) -> Result<bool, Unreadable> {
+        for base in self.bases {
+            if lookup(*base, path)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,97 @@
+//! What is said without being a finding.
+
+use agentgate::gate::{self, Kind, Policy, rules};
+
+use super::{check, file, item, notices, tree_with};
+
+fn unmatched(policy: &str, base: &[super::Item]) -> Vec<String> {
+    let base = tree_with(policy, base);
+    let verdict = gate::check(&base, &base, None).expect("the gate can judge");
+    verdict.notices
+}
+
+#[test]
+fn an_entry_that_matches_nothing_is_named() {
+    let policy = "version: 1\nbilling:\n  allowed_roots: [notifer/, bill/]\n  forbidden_dirs: [infra/async]\n  \
+                  forbidden_imports: [redis]\n";
+    assert_eq!(
+        unmatched(policy, &[file("bill/a", "a")]),
+        ["`notifer/` of billing.allowed_roots[0] matches nothing in the base (fine if it is yet to come)"]
+    );
+    assert_eq!(
+        unmatched(policy, &[file("bill/a", "a"), file("notifer/a", "a")]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn all_of_them_make_one_notice() {
+    let policy = "version: 1\nmust_not_touch: [a, b/, '*.key', docs/**/x, link, '.', c, d, e, f, '*.yml/']\n";
+    let base = [file("docs/deep/x", "a"), item("link", Kind::Symlink, "docs")];
+    assert_eq!(
+        unmatched(policy, &base),
+        [
+            "`a` of must_not_touch[0], `b/` of must_not_touch[1], `c` of must_not_touch[6], `d` of must_not_touch[7], \
+          `e` of must_not_touch[8] and 3 more match nothing in the base (fine if they are yet to come)"
+        ]
+    );
+}
+
+#[test]
+fn a_policy_of_another_tree_is_not_compared() {
+    let newer = tree_with("version: 1\nmust_not_touch: [later]\n", &[]);
+    let base = tree_with("version: 1\nmust_not_touch: [now]\n", &[file("now", "a")]);
+    let policy = Policy::of(&newer).expect("the policy is sound");
+    let verdict = rules::judge(&policy, &base, &base, None).expect("the gate can judge");
+    assert_eq!(verdict.notices, [""; 0]);
+    let single = rules::judge_commit(&policy, &newer, &newer).expect("the gate can judge");
+    assert_eq!(single.notices, [""; 0]);
+}
+
+#[test]
+fn computed_imports_are_counted_in_a_notice() {
+    let verdict = check(
+        &[],
+        &[file(
+            "payments/a.ts",
+            "import(name);\nconst a = import(b + c);\nrequire(\"x\");\n",
+        )],
+    );
+    assert_eq!(verdict.findings, []);
+    assert_eq!(
+        notices(&verdict),
+        ["`payments/a.ts`: 2 dynamic imports whose argument is computed; no rule can look at them"]
+    );
+}
+
+#[test]
+fn an_import_taken_for_an_own_package_is_said_aloud() {
+    let own = file("redis/__init__.py", "");
+    let verdict = check(
+        std::slice::from_ref(&own),
+        &[own.clone(), file("payments/a.py", "import redis.x\n")],
+    );
+    assert_eq!(verdict.findings, []);
+    assert_eq!(
+        notices(&verdict),
+        [
+            "`payments/a.py`: `redis.x` is taken for this repository's own package, which `redis` of \
+          payments.forbidden_imports[0] does not name"
+        ]
+    );
+}
+
+#[test]
+fn paths_without_an_area_are_counted() {
+    let one = check(&[], &[file("lib/a", "a"), file("payments/a", "a")]);
+    assert_eq!(
+        notices(&one),
+        ["1 changed path belongs to no area; no import rule looked at it"]
+    );
+    let two = check(&[file("b", "b")], &[file("lib/a", "a")]);
+    assert_eq!(
+        notices(&two),
+        ["2 changed paths belong to no area; no import rule looked at them"]
+    );
+    assert_eq!(two.paths_checked, 2);
+}
