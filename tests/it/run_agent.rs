@@ -606,12 +606,13 @@ fn refs_in_another_format_and_worktrees_of_the_agents_own_are_saved() {
         .expect("a version");
     let reftable = "git switch -qc mine && echo a > payments/r.ts && git add -A && git commit -qm a && \
                     git switch -q --detach HEAD~1 && rm -rf $(git rev-parse --git-dir)/logs && git refs migrate --ref-format=reftable";
-    quiet(&repo, "j1", reftable).expect(15, &["agent-git.tar"]);
-    assert!(
-        git_dirs(&repo, "j1")
-            .iter()
-            .any(|name| name.starts_with("git/reftable/"))
-    );
+    if minor >= 46 {
+        quiet(&repo, "j1", reftable).expect(15, &["agent-git.tar"]);
+        let names = git_dirs(&repo, "j1");
+        assert!(names.iter().any(|name| name.starts_with("git/reftable/")), "{names:?}");
+    } else {
+        eprintln!("skipped: {version} has no git refs migrate (2.46)");
+    }
     let linked =
         "git worktree add -q --detach $TMPDIR/x && cd $TMPDIR/x && echo a > a && git add -A && git commit -qm x";
     quiet(&repo, "j2", linked).expect(15, &["agent-git.tar"]);

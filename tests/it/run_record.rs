@@ -276,7 +276,7 @@ fn much_output_is_kept_at_both_ends() {
 #[test]
 fn a_record_may_be_read_while_its_task_has_odd_bytes() {
     let repo = Repo::new();
-    let path = task(&repo, "Goal: \"quoted\" \\ ü\u{2028}\n");
+    let path = task(&repo, "Goal: \"quoted\" \\ ü\u{200b}\n");
     let outcome = repo.agentgate(["run", "--job-id", "j1", &path.to_string_lossy(), "--", "sh", "-c", EDIT]);
     outcome.expect(0, &[]);
     assert_eq!(events(&repo, "j1")[0]["clone"], repo.root.to_string_lossy().as_ref());
