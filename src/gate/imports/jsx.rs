@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::mask_js::{Frame, Lexer, Slash};
-use super::source::Fault;
-use super::token::HIDDEN;
+use super::Language;
+use super::source::{Fault, UNSURE_ELEMENT};
+use super::token::{HIDDEN, unicode_blank};
 
 /// Words that, after `<`, begin a type and no element.
 const TYPE_WORDS: [&[u8]; 9] = [
@@ -19,33 +20,52 @@ const TYPE_WORDS: [&[u8]; 9] = [
     b"abstract",
 ];
 
+/// Stands for every name among the ends of elements.
+const ANY: &[u8] = b"/";
+
 impl<'a> Lexer<'a> {
     /// Whether the `<` here, where an expression may begin, begins an element. The other readings
     /// are TypeScript's type parameters and type assertions.
-    pub(super) fn is_element(&mut self) -> bool {
+    pub(super) fn is_element(&mut self) -> Result<bool, Fault> {
         let name_start = self.skip_blanks(self.at + 1);
         let name_end = name_end(self.source, name_start);
         let name = &self.source[name_start..name_end];
         if name.is_empty() {
-            return self.source.get(name_start) == Some(&b'>') && self.closes_later(b"", name_end);
+            return Ok(self.source.get(name_start) == Some(&b'>') && self.closes_later(b"", name_end));
         }
-        if name[0].is_ascii_digit() || TYPE_WORDS.contains(&name) {
-            return false;
+        if name[0].is_ascii_digit() {
+            return Ok(false);
         }
-        let at = self.skip_blanks(name_end);
-        match self.source.get(at) {
-            Some(b'/') => self.source.get(at + 1) == Some(&b'>'),
+        let mut at = self.skip_blanks(name_end);
+        while let Some(b'.' | b':') = self.source.get(at) {
+            let part = self.skip_blanks(at + 1);
+            at = self.skip_blanks(self::name_end(self.source, part));
+        }
+        let is = match self.source.get(at) {
+            Some(b'/') => {
+                let at = self.skip_blanks(at + 1);
+                self.source.get(at) == Some(&b'>')
+            }
             Some(b'{') => true,
             Some(b'<') => self.closes_later(name, at) || self.source[at..].windows(2).take(256).any(|w| w == b"/>"),
-            Some(b'>') => self.closes_later(name, at) && !self.is_signature(at + 1),
+            Some(b'>') => self.closes_later(name, at) && !self.is_signature(at + 1)?,
             Some(byte) if super::token::is_word_byte(*byte) => {
-                // `<T extends X>` has type parameters, `<p extends="x">` an attribute.
                 let word_end = name_end_of_attribute(self.source, at);
                 let after = self.skip_blanks(word_end);
-                &self.source[at..word_end] != b"extends" || matches!(self.source.get(after), Some(b'=' | b'>' | b'/'))
+                let next = self.source.get(after);
+                if TYPE_WORDS.contains(&name) {
+                    // `<const T>`, `<keyof X>`, unless an attribute has a value or an end follows.
+                    let value = self.skip_blanks((after + 1).min(self.source.len()));
+                    (next == Some(&b'=') && matches!(self.source.get(value), Some(b'"' | b'\'' | b'{')))
+                        || self.closes_later(name, at)
+                } else {
+                    // `<T extends X>` has type parameters, `<p extends="x">` an attribute.
+                    &self.source[at..word_end] != b"extends" || matches!(next, Some(b'=' | b'>' | b'/'))
+                }
             }
             _ => false,
-        }
+        };
+        Ok(is)
     }
 
     /// Whether `</name` comes after `at` at all; a type parameter has no such end.
@@ -53,26 +73,32 @@ impl<'a> Lexer<'a> {
         let source = self.source;
         let closers = self.closers.get_or_insert_with(|| {
             let mut closers: HashMap<&'a [u8], usize> = HashMap::new();
-            for at in source
-                .windows(2)
-                .enumerate()
-                .filter(|(_, w)| *w == b"</")
-                .map(|(at, _)| at)
-            {
-                let start = at + 2 + source[at + 2..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-                closers.insert(&source[start..name_end(source, start)], at);
+            for at in source.iter().enumerate().filter(|(_, b)| **b == b'<').map(|(at, _)| at) {
+                let Some(slash) = end_of_blanks(source, at + 1).filter(|at| source.get(*at) == Some(&b'/')) else {
+                    continue;
+                };
+                match end_of_blanks(source, slash + 1) {
+                    // A comment before the name: taken for the end of any element.
+                    Some(start) if source.get(start) == Some(&b'/') => {
+                        closers.insert(ANY, at);
+                    }
+                    Some(start) => {
+                        closers.insert(&source[start..name_end(source, start)], at);
+                    }
+                    None => {}
+                }
             }
             closers
         });
-        closers.get(name).is_some_and(|last| *last >= at)
+        [name, ANY].iter().any(|name| closers.get(name).is_some_and(|last| *last >= at))
     }
 
     /// Whether `(...) =>` follows, or `(...):` where an interface's member may begin: then `<T>`
     /// was a list of type parameters. (`>` may not stand in the text of an element.)
-    fn is_signature(&mut self, at: usize) -> bool {
+    fn is_signature(&mut self, at: usize) -> Result<bool, Fault> {
         let mut at = self.skip_blanks(at);
         if self.source.get(at) != Some(&b'(') {
-            return false;
+            return Ok(false);
         }
         let begins_member = match self.last {
             b';' | b',' | b'}' => true,
@@ -82,7 +108,7 @@ impl<'a> Lexer<'a> {
         let mut depth = 0usize;
         while let Some(&byte) = self.source.get(at) {
             if self.budget == 0 {
-                return false;
+                return Ok(false);
             }
             self.budget -= 1;
             match byte {
@@ -104,7 +130,7 @@ impl<'a> Lexer<'a> {
                             self.budget -= length.min(self.budget);
                             at += length + 1;
                         }
-                        _ => return false,
+                        _ => return Ok(false),
                     }
                 }
                 b'/' if matches!(self.source.get(at + 1), Some(b'/' | b'*')) => {
@@ -117,7 +143,14 @@ impl<'a> Lexer<'a> {
         }
         let after = self.skip_blanks((at + 1).min(self.source.len()));
         let rest = &self.source[after..];
-        rest.starts_with(b"=>") || (begins_member && matches!(rest.first(), Some(b':' | b';' | b'}')))
+        if begins_member && matches!(rest.first(), Some(b':' | b';' | b'}')) {
+            // A member of an interface, or a statement that is an element with this text.
+            return Err(Fault {
+                why: UNSURE_ELEMENT,
+                at: self.at,
+            });
+        }
+        Ok(rest.starts_with(b"=>"))
     }
 
     /// Skips blanks and comments, within the budget.
@@ -135,7 +168,7 @@ impl<'a> Lexer<'a> {
                 let end = rest[2..].windows(2).take(self.budget).position(|w| w == b"*/");
                 at += end.map_or(rest.len().min(self.budget), |length| length + 4);
             } else {
-                at += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+                at = end_of_blanks(self.source, at).unwrap_or(self.source.len());
             }
             self.budget = self.budget.saturating_sub(at - start);
             if at == start {
@@ -162,11 +195,13 @@ impl<'a> Lexer<'a> {
 
     fn blanks_of_tag(&mut self) -> Result<(), Fault> {
         loop {
-            match self.rest() {
+            let source = self.source;
+            match &source[self.at..] {
                 [b'/', b'/', ..] => self.line_comment(),
                 [b'/', b'*', ..] => self.block_comment()?,
                 [byte, ..] if byte.is_ascii_whitespace() => self.at += 1,
-                _ => return Ok(()),
+                _ if !self.blank() => return Ok(()),
+                _ => {}
             }
         }
     }
@@ -204,8 +239,16 @@ impl<'a> Lexer<'a> {
         self.blanks_of_tag()?;
         match self.rest() {
             [] => Ok(()),
-            [b'/', b'>', ..] => {
-                self.hide(self.at + 2);
+            [b'/', ..] => {
+                self.hide(self.at + 1);
+                self.blanks_of_tag()?;
+                if self.rest().first() != Some(&b'>') {
+                    return Err(Fault {
+                        why: "has a JSX element that cannot be read",
+                        at: self.at,
+                    });
+                }
+                self.hide(self.at + 1);
                 self.frames.pop();
                 self.end_element();
                 Ok(())
@@ -244,11 +287,12 @@ impl<'a> Lexer<'a> {
                 Ok(())
             }
             [b'<', rest @ ..] => {
-                let blanks = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
-                if rest.get(blanks) != Some(&b'/') {
+                let slash = end_of_blanks(self.source, self.source.len() - rest.len())
+                    .filter(|at| matches!(self.source[*at..], [b'/', next, ..] if !matches!(next, b'/' | b'*')));
+                let Some(slash) = slash else {
                     return self.open_element();
-                }
-                self.hide(self.at + 1 + blanks + 1);
+                };
+                self.hide(slash + 1);
                 self.blanks_of_tag()?;
                 let end = name_end(self.source, self.at);
                 if self.source[self.at..end] != self.source[name.0..name.1] {
@@ -259,6 +303,13 @@ impl<'a> Lexer<'a> {
                 }
                 self.hide(end);
                 self.blanks_of_tag()?;
+                // The rest of a name, `.b` or `:b`, perhaps with blanks between.
+                while let Some(b'.' | b':') = self.rest().first() {
+                    self.hide(self.at + 1);
+                    self.blanks_of_tag()?;
+                    self.hide(name_end(self.source, self.at));
+                    self.blanks_of_tag()?;
+                }
                 if self.rest().first() != Some(&b'>') {
                     return Err(Fault {
                         why: "has a JSX element that cannot be read",
@@ -301,10 +352,29 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The end of an element's name: `a`, `a-b`, `a.b`, `a:b`; the start itself if there is none.
+/// The end of the first part of an element's name: `a` of `a.b` and `a:b`, whose parts may have
+/// blanks between them; the start itself if there is none.
 fn name_end(source: &[u8], start: usize) -> usize {
-    let name = |b: &u8| super::token::is_word_byte(*b) || matches!(b, b'-' | b'.' | b':');
-    start + source[start.min(source.len())..].iter().take_while(|b| name(b)).count()
+    let mut at = start.min(source.len());
+    while source.get(at).is_some_and(|b| super::token::is_word_byte(*b) || *b == b'-')
+        && unicode_blank(&source[at..], Language::JavaScript) == 0
+    {
+        at += 1;
+    }
+    at
+}
+
+/// Offset after blanks, if anything follows.
+fn end_of_blanks(source: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        match source.get(at)? {
+            byte if byte.is_ascii_whitespace() => at += 1,
+            _ => match unicode_blank(&source[at..], Language::JavaScript) {
+                0 => return Some(at),
+                length => at += length,
+            },
+        }
+    }
 }
 
 fn name_end_of_attribute(source: &[u8], start: usize) -> usize {

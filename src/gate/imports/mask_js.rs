@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::Language;
-use super::source::{Fault, byte_order_mark};
+use super::source::{Fault, UNSURE_ELEMENT, byte_order_mark};
 use super::token::{HIDDEN, is_word_byte, unicode_blank, word_end};
 
 /// Whether `<` may begin an element. The ending of the file does not decide it here: a caller
@@ -29,6 +29,15 @@ pub struct Masked {
     pub mask: Vec<u8>,
     /// Whether an element was seen.
     pub has_elements: bool,
+}
+
+/// Whether `<!--` and, where a line begins, `-->` begin a comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Html {
+    /// A script.
+    Comments,
+    /// A module.
+    Operators,
 }
 
 /// What a `/` after the token before would be.
@@ -73,6 +82,9 @@ pub(super) struct Lexer<'a> {
     /// Depths at which the body of a function or class expression is still to come.
     expressions: Vec<usize>,
     elements: Elements,
+    html: Html,
+    /// Whether nothing but blanks and comments came since the line began.
+    line_begins: bool,
     pub(super) has_elements: bool,
     /// Where `</name` occurs last, by name.
     pub(super) closers: Option<HashMap<&'a [u8], usize>>,
@@ -81,7 +93,7 @@ pub(super) struct Lexer<'a> {
 }
 
 /// Masks the file. The result has the length of the source.
-pub fn mask(source: &[u8], elements: Elements) -> Result<Masked, Fault> {
+pub fn mask(source: &[u8], elements: Elements, html: Html) -> Result<Masked, Fault> {
     let mut lexer = Lexer {
         source,
         out: source.to_vec(),
@@ -93,6 +105,8 @@ pub fn mask(source: &[u8], elements: Elements) -> Result<Masked, Fault> {
         broke_line: false,
         expressions: Vec::new(),
         elements,
+        html,
+        line_begins: true,
         has_elements: false,
         closers: None,
         budget: source.len().saturating_mul(4).saturating_add(4096),
@@ -131,10 +145,16 @@ impl Lexer<'_> {
 
     fn code(&mut self) -> Result<(), Fault> {
         let byte = self.source[self.at];
+        if self.html == Html::Comments
+            && (self.rest().starts_with(b"<!--") || (self.line_begins && self.rest().starts_with(b"-->")))
+        {
+            self.line_comment();
+            return Ok(());
+        }
         match byte {
             b' ' | b'\t' | 0x0B | 0x0C => self.at += 1,
             b'\n' | b'\r' => {
-                self.broke_line = true;
+                self.break_line();
                 self.at += 1;
             }
             HIDDEN => {
@@ -147,9 +167,7 @@ impl Lexer<'_> {
                 self.template(self.at - 1)?;
             }
             b'/' => self.slash()?,
-            b'<' if self.elements == Elements::Jsx && self.slash != Slash::Division && self.is_element() => {
-                self.open_element()?;
-            }
+            b'<' if self.elements == Elements::Jsx && self.begins_element()? => self.open_element()?,
             b'(' | b'[' | b'{' => self.open(byte),
             b')' | b']' => self.close(byte),
             b'}' => self.close_brace()?,
@@ -161,12 +179,35 @@ impl Lexer<'_> {
     }
 
     /// Turns a Unicode blank into plain ones; false if there is none.
-    fn blank(&mut self) -> bool {
+    pub(super) fn blank(&mut self) -> bool {
         let length = unicode_blank(self.rest(), Language::JavaScript);
-        self.broke_line |= matches!(self.rest(), [0xE2, 0x80, 0xA8 | 0xA9, ..]);
+        if matches!(self.rest(), [0xE2, 0x80, 0xA8 | 0xA9, ..]) {
+            self.break_line();
+        }
         self.out[self.at..self.at + length].fill(b' ');
         self.at += length;
         length > 0
+    }
+
+    pub(super) fn break_line(&mut self) {
+        self.broke_line = true;
+        self.line_begins = true;
+    }
+
+    /// Whether the `<` here begins an element.
+    fn begins_element(&mut self) -> Result<bool, Fault> {
+        // After `let x: T`, `import "x"` and the like a line break ends the statement, and an
+        // element may follow; after an operand the `<` compares.
+        if (self.slash == Slash::Division && !self.broke_line) || !self.is_element()? {
+            return Ok(false);
+        }
+        if self.slash == Slash::Division || (self.slash == Slash::Unsure && self.last == b'}') {
+            return Err(Fault {
+                why: UNSURE_ELEMENT,
+                at: self.at,
+            });
+        }
+        Ok(true)
     }
 
     /// Notes a token that ended at the current position.
@@ -175,6 +216,7 @@ impl Lexer<'_> {
         self.slash = slash;
         self.word = None;
         self.broke_line = false;
+        self.line_begins = false;
     }
 
     fn is_word(&self, words: &[&[u8]]) -> bool {
@@ -239,10 +281,14 @@ impl Lexer<'_> {
         self.at += 1;
         match (byte, after) {
             (b'+' | b'-', Some(next)) if next == byte => {
-                // `a++ / 2`; nothing sensible increments a regular expression.
+                // `a++ / 2` divides. Where no operand stands before it on the line, as in
+                // `++/x/.lastIndex`, an operand follows.
                 self.at += 1;
-                self.token(b'+', Slash::Division);
+                let slash = if self.broke_line { Slash::Regex } else { self.slash };
+                self.token(b'+', slash);
             }
+            // `f<string> / 2` has type arguments, in `x > /a/` it compares.
+            (b'>', _) if !self.source[..self.at - 1].ends_with(b"=") => self.token(b'>', Slash::Unsure),
             (b'.', Some(b'.')) if self.rest().starts_with(b"..") => {
                 self.at += 2;
                 self.token(b'*', Slash::Regex);
