@@ -29,16 +29,6 @@ pub fn javascript(specifier: &str) -> Vec<String> {
     if local { Vec::new() } else { package(specifier) }
 }
 
-/// The identity that the literal beginning of a specifier already decides: `redis/` of
-/// `"redis/" + x`. Empty where the rest may still change the package.
-pub fn javascript_prefix(prefix: &str) -> Vec<String> {
-    match prefix.rfind(['/', '@']) {
-        // `@` at the beginning of a segment is a scope, not a version.
-        Some(at) if at > 0 && !prefix[..at].ends_with(['/', ':']) => javascript(&prefix[..at]),
-        _ => Vec::new(),
-    }
-}
-
 fn strip_scheme<'a>(specifier: &'a str, schemes: &[&str]) -> Option<&'a str> {
     schemes.iter().find_map(|scheme| match specifier.get(..scheme.len()) {
         Some(head) if head.eq_ignore_ascii_case(scheme) => Some(&specifier[scheme.len()..]),

@@ -16,6 +16,7 @@ mod escapes;
 mod identity;
 mod javascript;
 mod javascript_calls;
+mod javascript_require;
 mod jsx;
 mod mask_js;
 mod mask_js_literals;

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::mask_js::{Elements, mask};
+use super::mask_js::{Elements, Html, mask};
 use super::{Language, imports, mask_py};
 
 fn check(source: &[u8]) {
     for elements in [Elements::Jsx, Elements::None] {
-        if let Ok(masked) = mask(source, elements) {
+        if let Ok(masked) = mask(source, elements, Html::Operators) {
             assert_same_lines(source, &masked.mask);
         }
     }

@@ -74,31 +74,9 @@ impl<'a> Cursor<'a> {
         token.kind == Kind::Word && self.bytes(token) == word
     }
 
-    /// The word that ends before `end`, blanks skipped; [`Token::NONE`] if there is none.
-    pub fn word_before(&self, end: usize) -> Token {
-        let blank = |b: &u8| b.is_ascii_whitespace() || *b == HIDDEN;
-        let end = end
-            - self.mask[..end]
-                .iter()
-                .rev()
-                .take(4096)
-                .take_while(|b| blank(b))
-                .count();
-        let length = self.mask[..end]
-            .iter()
-            .rev()
-            .take(4096)
-            .take_while(|b| is_word_byte(**b))
-            .count();
-        if length == 0 {
-            Token::NONE
-        } else {
-            Token {
-                kind: Kind::Word,
-                start: end - length,
-                end,
-            }
-        }
+    /// Whether the next token begins at this offset.
+    pub fn next_is_at(&self, start: usize) -> bool {
+        self.peek().start == start
     }
 
     /// The next token, without moving.
