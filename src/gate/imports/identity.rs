@@ -103,8 +103,3 @@ pub fn python(dotted: &str) -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
-
-/// As [`javascript_prefix`]: the whole segments of `"redis.client" + x`.
-pub fn python_prefix(prefix: &str) -> Vec<String> {
-    prefix.rfind('.').map(|dot| python(&prefix[..dot])).unwrap_or_default()
-}

@@ -24,6 +24,7 @@ mod mask_py;
 mod matching;
 mod python;
 mod python_calls;
+mod python_encoding;
 mod source;
 mod token;
 
