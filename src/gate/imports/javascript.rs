@@ -9,7 +9,7 @@ use super::javascript_calls::Computed;
 use super::mask_js::{Elements, Html, mask};
 use super::source::{Fault, Found};
 use super::token::{Cursor, Kind, Token};
-use super::{ImportKind, Language, identity};
+use super::{ImportKind, Language, identity, references};
 
 const MOCK_OWNERS: [&[u8]; 4] = [b"jest", b"vi", b"vitest", b"mock"];
 const MOCKS: [&[u8]; 17] = [
@@ -53,6 +53,7 @@ pub fn scan(source: &[u8], dialect: Dialect) -> Result<Vec<Found>, Fault> {
             Ok(masked) => {
                 readings += 1;
                 all.extend(Scanner::new(source, &masked.mask).run());
+                all.extend(references::scan(source, &masked.mask));
                 Ok(masked.has_elements)
             }
             Err(fault) => Err(fault),

@@ -25,6 +25,7 @@ mod matching;
 mod python;
 mod python_calls;
 mod python_encoding;
+mod references;
 mod source;
 mod token;
 
@@ -37,7 +38,7 @@ mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
 
-pub use matching::{matches, matches_relative};
+pub use matching::{dead, matches, matches_relative};
 
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
