@@ -22,7 +22,9 @@ pub fn javascript(specifier: &str) -> Vec<String> {
     let decoded;
     let specifier = if is_path {
         // A path is resolved as a URL: `%72` is `r`, `\` is `/`, and tabs and line breaks vanish.
-        decoded = percent_decoded(specifier).replace('\\', "/").replace(['\t', '\n', '\r'], "");
+        decoded = percent_decoded(specifier)
+            .replace('\\', "/")
+            .replace(['\t', '\n', '\r'], "");
         decoded.as_str()
     } else {
         specifier

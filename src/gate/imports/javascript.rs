@@ -188,7 +188,8 @@ impl<'a> Scanner<'a> {
             b"register" if is_property && self.is_before(1, &[b"System"]) => self.amd(),
             b"module" if !is_property => {
                 let next = self.cursor.peek();
-                self.has_module_value |= !matches!(next.kind, Kind::Punct(b'.' | b':' | b'=' | b'[' | b'?') | Kind::Text);
+                self.has_module_value |=
+                    !matches!(next.kind, Kind::Punct(b'.' | b':' | b'=' | b'[' | b'?') | Kind::Text);
             }
             _ if is_property && MOCKS.contains(&name) && self.is_before(1, &MOCK_OWNERS) => self.mock(),
             _ => {}

@@ -66,24 +66,22 @@ impl<'a> Scanner<'a> {
         if say_opaque {
             self.opaque(at);
         }
-        if self.cursor.next_is_at(open.start) || self.is_type_argument(open) {
-            self.enter(open, 1, kind, true);
-        } else {
-            // `createRequire(url)(x)`, `(require)(x)`: what lies between has brackets of its own.
-            self.escapes(at);
-        }
-    }
-
-    /// Whether only `?.`, `!` or type arguments lie before the bracket.
-    fn is_type_argument(&self, open: Token) -> bool {
-        let next = self.cursor.peek();
-        next.start < open.start && matches!(next.kind, Kind::Punct(b'<' | b'?' | b'!'))
+        // In `(require)(x)` the first parenthesis is still to close.
+        let levels = usize::from(!self.cursor.peek().is(b')'));
+        self.enter(open, levels, kind, true);
     }
 
     /// From the bracket on every string is an import.
     pub(super) fn enter(&mut self, open: Token, levels: usize, kind: ImportKind, is_first: bool) {
-        // An outer one goes on: its strings are those of the inner one as well.
-        self.computed.get_or_insert(Computed {
+        match self.computed {
+            // An outer one goes on: its strings are those of the inner one as well.
+            Some(outer) if outer.open < open.start => return,
+            // One that is still to come, as in `createRequire(require(x))(y)`: its strings are
+            // arguments in a file where anything may be `require`.
+            Some(_) => self.escapes(open.start),
+            None => {}
+        }
+        self.computed = Some(Computed {
             open: open.start,
             depth: self.depth + levels,
             kind,

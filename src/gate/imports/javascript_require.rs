@@ -96,7 +96,9 @@ impl<'a> Scanner<'a> {
             // A parameter, an assignment that keeps the name, or a comparison.
             Kind::Punct(b'=') => return,
             Kind::Punct(b':') if !before.is(b'?') => {
-                if is_renamed(ahead) {
+                // `const require: NodeRequire = ` and a typed parameter keep the name.
+                let is_typed = before.is(b'(') || self.is_before(0, &[b"const", b"let", b"var"]);
+                if !is_typed && is_renamed(ahead) {
                     self.escapes(token.start);
                 }
                 return;
@@ -212,7 +214,8 @@ impl<'a> Scanner<'a> {
             self.push_run(token, computed.kind);
         }
         let [before, second] = [self.before[0], self.before[1]];
-        let is_tag = self.cursor.bytes(token).starts_with(b"`") && matches!(before.kind, Kind::Word | Kind::Punct(b')'));
+        let is_tag =
+            self.cursor.bytes(token).starts_with(b"`") && matches!(before.kind, Kind::Word | Kind::Punct(b')'));
         if !is_tag && !matches!(before.kind, Kind::Punct(b'(' | b',' | b'[' | b'{')) {
             return;
         }
@@ -289,5 +292,19 @@ impl<'a> Scanner<'a> {
 /// After `require:` in a pattern: whether another name takes it.
 fn is_renamed(mut ahead: Cursor) -> bool {
     let name = ahead.next();
-    name.kind == Kind::Word && matches!(ahead.peek().kind, Kind::Punct(b',' | b'}' | b'='))
+    // Options and their types have such a key as well.
+    let values: [&[u8]; 9] = [
+        b"true",
+        b"false",
+        b"null",
+        b"undefined",
+        b"any",
+        b"unknown",
+        b"string",
+        b"number",
+        b"boolean",
+    ];
+    name.kind == Kind::Word
+        && !values.contains(&ahead.bytes(name))
+        && matches!(ahead.peek().kind, Kind::Punct(b',' | b'}' | b'='))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::mask_js::{Frame, Lexer, Slash};
 use super::Language;
+use super::mask_js::{Frame, Lexer, Slash};
 use super::source::{Fault, UNSURE_ELEMENT};
 use super::token::{HIDDEN, unicode_blank};
 
@@ -90,7 +90,9 @@ impl<'a> Lexer<'a> {
             }
             closers
         });
-        [name, ANY].iter().any(|name| closers.get(name).is_some_and(|last| *last >= at))
+        [name, ANY]
+            .iter()
+            .any(|name| closers.get(name).is_some_and(|last| *last >= at))
     }
 
     /// Whether `(...) =>` follows, or `(...):` where an interface's member may begin: then `<T>`
@@ -356,7 +358,9 @@ impl<'a> Lexer<'a> {
 /// blanks between them; the start itself if there is none.
 fn name_end(source: &[u8], start: usize) -> usize {
     let mut at = start.min(source.len());
-    while source.get(at).is_some_and(|b| super::token::is_word_byte(*b) || *b == b'-')
+    while source
+        .get(at)
+        .is_some_and(|b| super::token::is_word_byte(*b) || *b == b'-')
         && unicode_blank(&source[at..], Language::JavaScript) == 0
     {
         at += 1;

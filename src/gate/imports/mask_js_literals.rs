@@ -251,9 +251,7 @@ fn blanks(bytes: &[u8]) -> usize {
         at += bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
         let rest = &bytes[at..];
         let length = if rest.starts_with(b"//") {
-            let ends = |at: &usize| {
-                matches!(rest[*at..], [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..])
-            };
+            let ends = |at: &usize| matches!(rest[*at..], [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]);
             let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
             if rest.get(length) == Some(&0xE2) {
                 return at + length;

@@ -32,6 +32,8 @@ mod token;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_escapes;
+#[cfg(test)]
 mod tests_hostile;
 #[cfg(test)]
 mod tests_javascript;
@@ -137,7 +139,10 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
         .find_map(|word| {
             let word = word.to_ascii_lowercase();
             let stem = word.strip_suffix(b".exe").unwrap_or(&word);
-            let end = stem.iter().rposition(|b| !(b.is_ascii_digit() || *b == b'.')).map_or(0, |at| at + 1);
+            let end = stem
+                .iter()
+                .rposition(|b| !(b.is_ascii_digit() || *b == b'.'))
+                .map_or(0, |at| at + 1);
             match &stem[..end] {
                 b"node" | b"nodejs" | b"bun" | b"bunx" | b"deno" | b"ts-node" | b"ts-node-esm" | b"ts-node-script"
                 | b"tsx" | b"zx" => Some(Language::JavaScript),
@@ -154,7 +159,10 @@ const UNREAD: &str = "vue svelte astro mdx ipynb pyx pxd rs go java kt kts c cc 
 /// The ending of a known source file whose imports no rule can look at, with its dot.
 pub fn unread(path: &[u8]) -> Option<String> {
     let ending = String::from_utf8(ending(path)?).ok()?;
-    UNREAD.split_whitespace().find(|known| *known == ending).map(|known| format!(".{known}"))
+    UNREAD
+        .split_whitespace()
+        .find(|known| *known == ending)
+        .map(|known| format!(".{known}"))
 }
 
 /// Every import of the file, in order of position, whatever dialect it is written in.

@@ -64,7 +64,9 @@ impl<'a> Scanner<'a> {
             self.arguments.push((token, raw));
         }
         if token.end - token.start <= 64
-            && self.decoded(token, raw).is_some_and(|text| IMPORTERS.contains(&text.as_str()))
+            && self
+                .decoded(token, raw)
+                .is_some_and(|text| IMPORTERS.contains(&text.as_str()))
             && !previous.is(b'[')
             && matches!(self.cursor.peek().kind, Kind::Punct(b')'))
         {

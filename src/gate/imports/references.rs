@@ -28,7 +28,11 @@ pub fn scan(source: &[u8], mask: &[u8]) -> Vec<Found> {
         {
             let place = end - line.len() + place;
             let after = place + pragma.len();
-            let from = after + source[after..end].iter().take_while(|b| b.is_ascii_whitespace()).count();
+            let from = after
+                + source[after..end]
+                    .iter()
+                    .take_while(|b| b.is_ascii_whitespace())
+                    .count();
             let length = source[from..end]
                 .iter()
                 .take_while(|b| !b.is_ascii_whitespace() && **b != b'*')

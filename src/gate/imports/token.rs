@@ -74,11 +74,6 @@ impl<'a> Cursor<'a> {
         token.kind == Kind::Word && self.bytes(token) == word
     }
 
-    /// Whether the next token begins at this offset.
-    pub fn next_is_at(&self, start: usize) -> bool {
-        self.peek().start == start
-    }
-
     /// The next token, without moving.
     pub fn peek(&self) -> Token {
         self.clone().next()

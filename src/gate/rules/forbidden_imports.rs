@@ -94,7 +94,12 @@ fn reads(area: &Area, path: &[u8]) -> bool {
         && (area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some()))
 }
 
-fn read(tree: &dyn Tree, path: &[u8], side: &Side, language: Language) -> Result<Result<Vec<Import>, imports::Opaque>, Unreadable> {
+fn read(
+    tree: &dyn Tree,
+    path: &[u8],
+    side: &Side,
+    language: Language,
+) -> Result<Result<Vec<Import>, imports::Opaque>, Unreadable> {
     let size = tree.blob_size(&side.id)?;
     if size > MAX_SOURCE {
         let why = format!("{size} bytes, more than the {MAX_SOURCE} that are read");

@@ -134,7 +134,7 @@ fn behind(
             return Ok(Vec::new());
         }
     }
-    files.sort();
+    files.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(files)
 }
 
