@@ -6,10 +6,9 @@
 
 use super::arguments::Reader;
 use super::javascript_calls::Computed;
-use super::mask_js::{Elements, Html, mask};
-use super::source::{Fault, Found};
+use super::source::Found;
 use super::token::{Cursor, Kind, Token};
-use super::{ImportKind, Language, identity, references};
+use super::{ImportKind, Language, identity};
 
 const MOCK_OWNERS: [&[u8]; 4] = [b"jest", b"vi", b"vitest", b"mock"];
 const MOCKS: [&[u8]; 17] = [
@@ -32,75 +31,6 @@ const MOCKS: [&[u8]; 17] = [
     b"module",
 ];
 
-/// Every import, in no particular order and perhaps twice.
-///
-/// `<T>(don't)` is an element in .tsx and code in .ts; `<!--` is a comment in a script and none in
-/// a module. Where the file's name does not say which, every reading is tried; a wrong one nearly
-/// always breaks off in a string or regular expression. The imports of all that work count, so
-/// that no reading can hide one, and one that breaks off unsure refuses the file.
-pub fn scan(source: &[u8], dialect: Dialect) -> Result<Vec<Found>, Fault> {
-    let has = |needle: &[u8]| source.windows(needle.len()).any(|w| w == needle);
-    let html: &[Html] = if has(b"<!--") || has(b"-->") {
-        &[Html::Operators, Html::Comments]
-    } else {
-        &[Html::Operators]
-    };
-    let mut all = Vec::new();
-    let mut faults = Vec::new();
-    let mut readings = 0;
-    for html in html {
-        let mut read = |elements: Elements| match mask(source, elements, *html) {
-            Ok(masked) => {
-                readings += 1;
-                all.extend(Scanner::new(source, &masked.mask).run());
-                all.extend(references::scan(source, &masked.mask));
-                Ok(masked.has_elements)
-            }
-            Err(fault) => Err(fault),
-        };
-        let outcome = match dialect {
-            Dialect::Plain => read(Elements::None),
-            Dialect::Elements => read(Elements::Jsx),
-            Dialect::Either => match read(Elements::Jsx) {
-                Ok(true) => {
-                    // Of a file with elements this reading is mostly wrong, and may well be unsure.
-                    let _ = read(Elements::None);
-                    Ok(true)
-                }
-                Err(fault) if !fault.is_unsure() => read(Elements::None).map_err(|_| fault),
-                other => other,
-            },
-        };
-        faults.extend(outcome.err());
-    }
-    match faults.iter().find(|fault| fault.is_unsure()).or(faults.first()) {
-        Some(fault) if readings == 0 || fault.is_unsure() => Err(*fault),
-        _ => Ok(all),
-    }
-}
-
-/// What the ending of a file says about elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// .ts .mts .cts: `<T>x` is a type assertion.
-    Plain,
-    /// .tsx .jsx
-    Elements,
-    /// .js and scripts without an ending.
-    Either,
-}
-
-impl Dialect {
-    /// By the ending, letter case ignored.
-    pub fn of(path: &[u8]) -> Dialect {
-        match super::ending(path).as_deref() {
-            Some(b"ts" | b"mts" | b"cts") => Dialect::Plain,
-            Some(b"tsx" | b"jsx") => Dialect::Elements,
-            _ => Dialect::Either,
-        }
-    }
-}
-
 pub(super) struct Scanner<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) cursor: Cursor<'a>,
@@ -121,7 +51,7 @@ pub(super) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(source: &'a [u8], mask: &'a [u8]) -> Self {
+    pub(super) fn new(source: &'a [u8], mask: &'a [u8]) -> Self {
         Scanner {
             reader: Reader { source },
             cursor: Cursor::new(mask, Language::JavaScript),
@@ -136,7 +66,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn run(mut self) -> Vec<Found> {
+    pub(super) fn run(mut self) -> Vec<Found> {
         loop {
             let token = self.cursor.next();
             match token.kind {
@@ -309,27 +239,6 @@ impl<'a> Scanner<'a> {
                     return;
                 }
                 _ => return,
-            }
-        }
-    }
-
-    /// `{ createRequire as r }` hides `require` behind another name.
-    fn renames(&mut self, mut names: Cursor<'a>) {
-        loop {
-            let token = names.next();
-            match token.kind {
-                Kind::Punct(b'}') | Kind::End => return,
-                Kind::Word | Kind::Text if names.is_word(names.peek(), b"as") => {
-                    let bytes = names.bytes(token);
-                    let is_creator = match token.kind {
-                        Kind::Text => self.reader.text(token).is_some_and(|text| text == "createRequire"),
-                        _ => bytes == b"createRequire" || self.reader.name(bytes).as_deref() == Some("createRequire"),
-                    };
-                    if is_creator {
-                        self.escapes(token.start);
-                    }
-                }
-                _ => {}
             }
         }
     }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::Language;
-use super::source::{Fault, UNSURE_ELEMENT, byte_order_mark};
+use super::source::{Fault, byte_order_mark};
 use super::token::{HIDDEN, is_word_byte, unicode_blank, word_end};
 
 /// Whether `<` may begin an element. The ending of the file does not decide it here: a caller
@@ -80,7 +80,7 @@ pub(super) struct Lexer<'a> {
     /// Whether a line break came after the token before.
     pub(super) broke_line: bool,
     /// Depths at which the body of a function or class expression is still to come.
-    expressions: Vec<usize>,
+    pub(super) expressions: Vec<usize>,
     elements: Elements,
     html: Html,
     /// Whether nothing but blanks and comments came since the line began.
@@ -194,22 +194,6 @@ impl Lexer<'_> {
         self.line_begins = true;
     }
 
-    /// Whether the `<` here begins an element.
-    fn begins_element(&mut self) -> Result<bool, Fault> {
-        // After `let x: T`, `import "x"` and the like a line break ends the statement, and an
-        // element may follow; after an operand the `<` compares.
-        if (self.slash == Slash::Division && !self.broke_line) || !self.is_element()? {
-            return Ok(false);
-        }
-        if self.slash == Slash::Division || (self.slash == Slash::Unsure && self.last == b'}') {
-            return Err(Fault {
-                why: UNSURE_ELEMENT,
-                at: self.at,
-            });
-        }
-        Ok(true)
-    }
-
     /// Notes a token that ended at the current position.
     pub(super) fn token(&mut self, last: u8, slash: Slash) {
         self.last = last;
@@ -219,7 +203,7 @@ impl Lexer<'_> {
         self.line_begins = false;
     }
 
-    fn is_word(&self, words: &[&[u8]]) -> bool {
+    pub(super) fn is_word(&self, words: &[&[u8]]) -> bool {
         self.word
             .is_some_and(|(start, end)| words.contains(&&self.source[start..end]))
     }
@@ -296,118 +280,6 @@ impl Lexer<'_> {
             // TypeScript's `a! / b`.
             (b'!', next) if self.slash == Slash::Division && !self.broke_line && next != Some(b'=') => {}
             _ => self.token(byte, Slash::Regex),
-        }
-    }
-
-    fn open(&mut self, byte: u8) {
-        let frame = match byte {
-            b'(' => {
-                let after = if self.is_word(&[b"if", b"while", b"for", b"with"]) {
-                    Slash::Regex
-                } else {
-                    Slash::Division
-                };
-                Frame::Paren {
-                    after,
-                    is_for: self.is_word(&[b"for"]),
-                }
-            }
-            b'[' => Frame::Square,
-            _ => Frame::Brace {
-                after: self.after_brace(),
-            },
-        };
-        self.frames.push(frame);
-        self.at += 1;
-        self.token(byte, Slash::Regex);
-    }
-
-    /// What follows the `}` of a `{` here: after a block a statement begins, after an object
-    /// literal an operator.
-    fn after_brace(&mut self) -> Slash {
-        let depth = self.frames.len();
-        while self.expressions.last().is_some_and(|d| *d > depth) {
-            self.expressions.pop();
-        }
-        if self.expressions.last() == Some(&depth) {
-            self.expressions.pop();
-            return Slash::Unsure;
-        }
-        match self.last {
-            // A block on a line of its own.
-            b'a' if self.broke_line && self.is_word(&[b"return", b"yield", b"await"]) => Slash::Unsure,
-            b'a' if self.is_word(&[
-                b"return",
-                b"typeof",
-                b"case",
-                b"in",
-                b"of",
-                b"instanceof",
-                b"new",
-                b"delete",
-                b"void",
-                b"throw",
-                b"yield",
-                b"await",
-                b"default",
-                b"extends",
-            ]) =>
-            {
-                Slash::Division
-            }
-            b':' if matches!(
-                self.frames.last(),
-                None | Some(Frame::Brace {
-                    after: Slash::Regex | Slash::Unsure
-                })
-            ) =>
-            {
-                Slash::Unsure
-            }
-            0 | b';' | b')' | b'>' | b']' | b'"' | b'{' | b'}' | b'a' => Slash::Regex,
-            _ => Slash::Division,
-        }
-    }
-
-    fn close(&mut self, byte: u8) {
-        let mut slash = Slash::Division;
-        match (self.frames.last(), byte) {
-            (Some(&Frame::Paren { after, .. }), b')') => {
-                slash = after;
-                self.frames.pop();
-            }
-            (Some(Frame::Square), b']') => {
-                self.frames.pop();
-            }
-            _ => {}
-        }
-        self.at += 1;
-        self.token(byte, slash);
-    }
-
-    fn close_brace(&mut self) -> Result<(), Fault> {
-        self.at += 1;
-        while let Some(Frame::Paren { .. } | Frame::Square) = self.frames.last() {
-            self.frames.pop();
-        }
-        match self.frames.last() {
-            Some(&Frame::Hole { start }) => {
-                self.frames.pop();
-                self.template(start)
-            }
-            Some(Frame::Expression { .. }) => {
-                self.frames.pop();
-                Ok(())
-            }
-            Some(&Frame::Brace { after }) => {
-                self.frames.pop();
-                self.token(b'}', after);
-                Ok(())
-            }
-            _ => {
-                self.token(b'}', Slash::Regex);
-                Ok(())
-            }
         }
     }
 }

@@ -8,7 +8,16 @@
 //! Type-only imports (`import type`, Python's `if TYPE_CHECKING:`) are reported like any other,
 //! with [`ImportKind::TypeOnly`] where that is certain; whether they count is the caller's rule.
 //! `from app import db` names either a module or an attribute, so its identity is `app.db`, which
-//! the entries `app` and `app.db` both match. One statement may yield several imports at one
+//! the entries `app` and `app.db` both match.
+//!
+//! Where the language cannot be followed without running it, the rule is: an argument that is no
+//! literal is [`ImportKind::Opaque`], and each string in it counts as an import; where `require`
+//! or `import_module` becomes a value that may be called under another name, the file has one
+//! opaque import, and each literal argument and list element in it counts. A name that a file
+//! computes from pieces stays what the opaque import says: unknown.
+//!
+//! Not seen: code in strings (`eval`, `exec`, `data:`), files that are loaded under an ending that
+//! is no source (`require("./x.txt")`), what another file exports under an own name. One statement may yield several imports at one
 //! position: report one finding per (rule, line).
 
 mod arguments;
@@ -16,9 +25,13 @@ mod escapes;
 mod identity;
 mod javascript;
 mod javascript_calls;
+mod javascript_literals;
+mod javascript_readings;
 mod javascript_require;
 mod jsx;
+mod jsx_start;
 mod mask_js;
+mod mask_js_brackets;
 mod mask_js_literals;
 mod mask_py;
 mod matching;
@@ -175,7 +188,7 @@ pub fn imports(language: Language, source: &[u8]) -> Result<Vec<Import>, Opaque>
 pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<Import>, Opaque> {
     source::inspectable(source)?;
     let found = match language {
-        Language::JavaScript => javascript::scan(source, javascript::Dialect::of(path)),
+        Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
     };
     match found {
