@@ -76,25 +76,15 @@ impl Reader<'_> {
                 }
                 (Kind::Punct(b'+'), Some(_)) if !wants_literal => wants_literal = true,
                 (Kind::Punct(b')'), _) if depth > 0 => depth -= 1,
-                (Kind::Punct(b',' | b')'), Some((text, at))) if !wants_literal => {
+                (Kind::Punct(b',' | b')'), Some((text, at))) if !wants_literal && depth == 0 => {
                     return Argument::Literal {
                         text: std::mem::take(text),
                         at: *at,
                     };
                 }
-                (Kind::Punct(b'!' | b'|' | b'?' | b'&'), Some((text, at))) if !wants_literal => {
-                    // `"x"!`, `"x" || y`: the literal may be the whole of it.
-                    return Argument::Literal {
-                        text: std::mem::take(text),
-                        at: *at,
-                    };
-                }
-                (Kind::Word, Some((text, at))) if !wants_literal && is_cast(&ahead, token) => {
-                    return Argument::Literal {
-                        text: std::mem::take(text),
-                        at: *at,
-                    };
-                }
+                // `"x"!` and `"x" as T`, where nothing else follows.
+                (Kind::Punct(b'!'), Some(_)) if !wants_literal && ends(&ahead) => {}
+                (Kind::Word, Some(_)) if !wants_literal && is_cast(&ahead, token) && ends_after_type(&mut ahead) => {}
                 (_, Some((text, at))) => {
                     return Argument::Prefix {
                         text: std::mem::take(text),
@@ -142,6 +132,24 @@ impl Reader<'_> {
                 .iter()
                 .any(|b| matches!(b, b'\n' | b'\r' | 0xE2))
     }
+}
+
+/// Whether an argument ends here.
+fn ends(ahead: &Cursor) -> bool {
+    matches!(ahead.peek().kind, Kind::Punct(b',' | b')'))
+}
+
+/// Skips a plain type, `A.B`; false if something else follows.
+fn ends_after_type(ahead: &mut Cursor) -> bool {
+    for _ in 0..16 {
+        if ends(ahead) {
+            return true;
+        }
+        if !matches!(ahead.next().kind, Kind::Word | Kind::Punct(b'.')) {
+            return false;
+        }
+    }
+    false
 }
 
 fn is_cast(ahead: &Cursor, token: Token) -> bool {

@@ -18,6 +18,17 @@ pub fn javascript(specifier: &str) -> Vec<String> {
     if let Some(rest) = strip_scheme(specifier, &["https://", "http://"]) {
         return url(rest);
     }
+    let is_path = specifier.starts_with(['.', '/', '\\']) || strip_scheme(specifier, &["file:"]).is_some();
+    let decoded;
+    let specifier = if is_path {
+        // A path is resolved as a URL: `%72` is `r`, `\` is `/`, and tabs and line breaks vanish.
+        decoded = percent_decoded(specifier)
+            .replace('\\', "/")
+            .replace(['\t', '\n', '\r'], "");
+        decoded.as_str()
+    } else {
+        specifier
+    };
     if let Some(at) = specifier.rfind("node_modules/") {
         return package(&specifier[at + "node_modules/".len()..]);
     }
@@ -27,16 +38,6 @@ pub fn javascript(specifier: &str) -> Vec<String> {
         || matches!(specifier, "~" | "@")
         || strip_scheme(specifier, &["file:", "data:", "blob:"]).is_some();
     if local { Vec::new() } else { package(specifier) }
-}
-
-/// The identity that the literal beginning of a specifier already decides: `redis/` of
-/// `"redis/" + x`. Empty where the rest may still change the package.
-pub fn javascript_prefix(prefix: &str) -> Vec<String> {
-    match prefix.rfind(['/', '@']) {
-        // `@` at the beginning of a segment is a scope, not a version.
-        Some(at) if at > 0 && !prefix[..at].ends_with(['/', ':']) => javascript(&prefix[..at]),
-        _ => Vec::new(),
-    }
 }
 
 fn strip_scheme<'a>(specifier: &'a str, schemes: &[&str]) -> Option<&'a str> {
@@ -67,9 +68,30 @@ fn package(path: &str) -> Vec<String> {
     segments
 }
 
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = |at: usize| bytes.get(at).and_then(|b| char::from(*b).to_digit(16));
+        match (byte, hex(at + 1), hex(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
 fn url(rest: &str) -> Vec<String> {
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let path = &path[..path.find('#').unwrap_or(path.len())];
+    let path = percent_decoded(&path[..path.find('#').unwrap_or(path.len())]);
+    let path = path.as_str();
     let after = |heads: &[&str]| heads.iter().find_map(|head| path.strip_prefix(head)).map(package);
     let known = match host.to_ascii_lowercase().as_str() {
         "esm.sh" => {
@@ -112,9 +134,4 @@ pub fn python(dotted: &str) -> Vec<String> {
         .filter(|segment| !segment.is_empty())
         .map(str::to_owned)
         .collect()
-}
-
-/// As [`javascript_prefix`]: the whole segments of `"redis.client" + x`.
-pub fn python_prefix(prefix: &str) -> Vec<String> {
-    prefix.rfind('.').map(|dot| python(&prefix[..dot])).unwrap_or_default()
 }

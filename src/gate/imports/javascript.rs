@@ -4,25 +4,12 @@
 //! property name it imports; no notion of where a statement begins is needed, and a missing
 //! semicolon hides nothing.
 
-use std::collections::HashSet;
-
 use super::arguments::Reader;
-use super::mask_js::{Elements, mask};
-use super::source::{Fault, Found};
+use super::javascript_calls::Computed;
+use super::source::Found;
 use super::token::{Cursor, Kind, Token};
 use super::{ImportKind, Language, identity};
 
-/// Objects whose `require` is the function itself.
-const REQUIRE_OWNERS: [&[u8]; 8] = [
-    b"module",
-    b"globalThis",
-    b"global",
-    b"window",
-    b"self",
-    b"mainModule",
-    b"main",
-    b"meta",
-];
 const MOCK_OWNERS: [&[u8]; 4] = [b"jest", b"vi", b"vitest", b"mock"];
 const MOCKS: [&[u8]; 17] = [
     b"mock",
@@ -44,58 +31,64 @@ const MOCKS: [&[u8]; 17] = [
     b"module",
 ];
 
-/// Every import, in no particular order and perhaps twice.
-///
-/// `<T>(don't)` is an element in .tsx and .js and code in .ts. Both readings are tried when there
-/// are elements; a wrong one nearly always breaks off in a string or regular expression. When both
-/// work, the imports of both count, so that neither reading can hide one.
-pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
-    let found = |mask: &[u8]| Scanner::new(source, mask).run();
-    match mask(source, Elements::Jsx) {
-        Ok(masked) if !masked.has_elements => Ok(found(&masked.mask)),
-        Ok(masked) => {
-            let mut all = found(&masked.mask);
-            if let Ok(plain) = mask(source, Elements::None) {
-                all.extend(found(&plain.mask));
-            }
-            Ok(all)
-        }
-        Err(fault) => mask(source, Elements::None)
-            .map(|plain| found(&plain.mask))
-            .map_err(|_| fault),
-    }
-}
-
 pub(super) struct Scanner<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) cursor: Cursor<'a>,
     /// The tokens before the current one, the last first.
-    pub(super) before: [Token; 3],
+    pub(super) before: [Token; 6],
     pub(super) found: Vec<Found>,
-    /// Names that `x = createRequire(...)` and `x = require` gave to `require`.
-    pub(super) aliases: HashSet<&'a [u8]>,
+    /// How many brackets are open.
+    pub(super) depth: usize,
+    pub(super) computed: Option<Computed>,
+    /// Where `require` first became a value.
+    pub(super) escaped: Option<usize>,
+    /// Literals that stand as arguments, in arrays or after a tag.
+    pub(super) arguments: Vec<Token>,
+    /// Whether something unknown has a `require` or `_load`.
+    pub(super) has_suspect: bool,
+    /// Whether `module` is used but for its members.
+    pub(super) has_module_value: bool,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(source: &'a [u8], mask: &'a [u8]) -> Self {
+    pub(super) fn new(source: &'a [u8], mask: &'a [u8]) -> Self {
         Scanner {
             reader: Reader { source },
             cursor: Cursor::new(mask, Language::JavaScript),
-            before: [Token::NONE; 3],
+            before: [Token::NONE; 6],
             found: Vec::new(),
-            aliases: HashSet::new(),
+            depth: 0,
+            computed: None,
+            escaped: None,
+            arguments: Vec::new(),
+            has_suspect: false,
+            has_module_value: false,
         }
     }
 
-    fn run(mut self) -> Vec<Found> {
+    pub(super) fn run(mut self) -> Vec<Found> {
         loop {
             let token = self.cursor.next();
             match token.kind {
-                Kind::End => return self.found,
+                Kind::End => {
+                    self.finish();
+                    return self.found;
+                }
                 Kind::Word => self.word(token),
+                Kind::Text | Kind::Template => self.literal(token),
+                Kind::Punct(b'(' | b'[' | b'{') => self.depth += 1,
+                Kind::Punct(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
-            self.before = [token, self.before[0], self.before[1]];
+            if let Some(computed) = self.computed
+                && token.start > computed.open
+                && (self.depth < computed.depth
+                    || (computed.is_first && self.depth == computed.depth && token.is(b',')))
+            {
+                self.computed = None;
+            }
+            self.before.rotate_right(1);
+            self.before[0] = token;
         }
     }
 
@@ -117,10 +110,18 @@ impl<'a> Scanner<'a> {
             b"import" if !is_property => self.import(),
             b"import" if self.is_before(1, &[b"System"]) => self.call(ImportKind::Dynamic),
             b"export" if !is_property => self.clause(ImportKind::ReExport),
-            b"require" if !is_property || self.is_before(1, &REQUIRE_OWNERS) => self.require(),
-            b"createRequire" => self.create_require(),
+            b"require" if is_property => self.require_of(token),
+            b"require" => self.require(token),
+            b"createRequire" => self.create_require(token),
+            b"_load" if is_property => self.load_of(),
+            b"define" | b"requirejs" if !is_property => self.amd(),
+            b"register" if is_property && self.is_before(1, &[b"System"]) => self.amd(),
+            b"module" if !is_property => {
+                let next = self.cursor.peek();
+                self.has_module_value |=
+                    !matches!(next.kind, Kind::Punct(b'.' | b':' | b'=' | b'[' | b'?') | Kind::Text);
+            }
             _ if is_property && MOCKS.contains(&name) && self.is_before(1, &MOCK_OWNERS) => self.mock(),
-            _ if !is_property && !self.aliases.is_empty() && self.aliases.contains(name) => self.require(),
             _ => {}
         }
     }
@@ -217,9 +218,11 @@ impl<'a> Scanner<'a> {
                 }
                 Kind::Punct(b'{') => {
                     listed = true;
+                    let start = ahead.clone();
                     if !names(&mut ahead) {
                         return;
                     }
+                    self.renames(start);
                 }
                 Kind::Punct(b'=') if kind == ImportKind::Static => {
                     let callee = ahead.next();
@@ -228,7 +231,9 @@ impl<'a> Scanner<'a> {
                         if specifier.kind == Kind::Text {
                             let typed = count > 1 && words[0].is_some_and(|t| ahead.is_word(t, b"type"));
                             self.push_literal(specifier, if typed { ImportKind::TypeOnly } else { kind });
+                            // Past the `(`, not past its `)`.
                             self.cursor = ahead;
+                            self.depth += 1;
                         }
                     }
                     return;

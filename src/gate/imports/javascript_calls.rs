@@ -1,63 +1,23 @@
 //! Calls of JavaScript that import what their first argument names.
 
+use super::ImportKind;
 use super::arguments::Argument;
 use super::javascript::Scanner;
-use super::source::Found;
 use super::token::{Cursor, Kind, Token};
-use super::{ImportKind, identity};
+
+/// The argument of a call that imports, being no literal: each string in it may be the one.
+#[derive(Clone, Copy)]
+pub(super) struct Computed {
+    /// Offset of the bracket that opens it.
+    pub(super) open: usize,
+    /// How many brackets are open inside of it.
+    pub(super) depth: usize,
+    pub(super) kind: ImportKind,
+    /// Whether it ends at a comma.
+    pub(super) is_first: bool,
+}
 
 impl<'a> Scanner<'a> {
-    /// After `require` or another name of it.
-    pub(super) fn require(&mut self) {
-        let mut ahead = self.cursor.clone();
-        let next = ahead.peek();
-        if next.is(b'.') {
-            ahead.next();
-            let member = ahead.next();
-            if ahead.is_word(member, b"resolve") {
-                self.call_at(ahead, ImportKind::Require, false);
-            }
-            return;
-        }
-        if next.is(b')') && matches!(self.before[0].kind, Kind::Punct(b'(' | b',')) {
-            // `(require)("x")`, `(0, require)("x")`
-            ahead.next();
-            self.call_at(ahead, ImportKind::Require, false);
-            return;
-        }
-        if self.before[0].is(b'=') && self.before[1].kind == Kind::Word && !next.is(b'(') && !next.is(b'`') {
-            self.aliases.insert(self.cursor.bytes(self.before[1]));
-            return;
-        }
-        if !self.is_before(0, &[b"function"]) {
-            self.call(ImportKind::Require);
-        }
-    }
-
-    /// `createRequire(url)("x")`, and the name that `const x = createRequire(url)` gives.
-    pub(super) fn create_require(&mut self) {
-        let mut ahead = self.cursor.clone();
-        if !ahead.peek().is(b'(') || !skip_parentheses(&mut ahead) {
-            return;
-        }
-        if ahead.peek().is(b'(') {
-            self.call_at(ahead, ImportKind::Require, true);
-            return;
-        }
-        // `module.createRequire(...)` has its owner between.
-        let back = if self.before[0].is(b'.') { 2 } else { 0 };
-        if self.before[back].is(b'=') {
-            let mut named = self.before.get(back + 1).copied().unwrap_or(Token::NONE);
-            if back == 2 {
-                // One further back than is remembered: read the name from the mask.
-                named = self.cursor.word_before(self.before[2].start);
-            }
-            if named.kind == Kind::Word && self.cursor.bytes(named) != b"require" {
-                self.aliases.insert(self.cursor.bytes(named));
-            }
-        }
-    }
-
     pub(super) fn mock(&mut self) {
         self.call_at(self.cursor.clone(), ImportKind::Mock, false);
     }
@@ -68,44 +28,86 @@ impl<'a> Scanner<'a> {
 
     /// Reads the argument of a call whose `(` comes next at `ahead`.
     pub(super) fn call_at(&mut self, mut ahead: Cursor<'a>, kind: ImportKind, say_opaque: bool) {
-        if ahead.peek().is(b'?') {
+        match ahead.peek().kind {
             // `require?.("x")`
-            ahead.next();
-            if !ahead.next().is(b'.') {
-                return;
+            Kind::Punct(b'?') => {
+                ahead.next();
+                if !ahead.next().is(b'.') {
+                    return;
+                }
             }
+            Kind::Punct(b'!') => {
+                ahead.next();
+            }
+            _ => {}
         }
         if ahead.peek().is(b'<') && !skip_angles(&mut ahead) {
             return;
         }
-        if !ahead.next().is(b'(') {
+        let open = ahead.next();
+        if !open.is(b'(') {
             return;
         }
         let is_class = self.is_before(0, &[b"extends"]);
         match self.reader.argument(ahead, is_class) {
             Argument::Literal { text, at } => self.push(text, kind, at),
             Argument::Prefix { text, at } => {
-                let identity = identity::javascript_prefix(&text);
-                if !identity.is_empty() {
-                    self.found.push(Found {
-                        raw: text,
-                        identity,
-                        kind,
-                        at,
-                    });
+                if !text.is_empty() {
+                    self.push(text, kind, at);
                 }
-                if say_opaque {
-                    self.opaque(at);
-                }
+                self.computed(open, kind, at, say_opaque);
             }
-            Argument::Other { at } if say_opaque => self.opaque(at),
-            Argument::Other { .. } | Argument::None => {}
+            Argument::Other { at } => self.computed(open, kind, at, say_opaque),
+            Argument::None => {}
+        }
+    }
+
+    fn computed(&mut self, open: Token, kind: ImportKind, at: usize, say_opaque: bool) {
+        if say_opaque {
+            self.opaque(at);
+        }
+        // In `(require)(x)` the first parenthesis is still to close.
+        let levels = usize::from(!self.cursor.peek().is(b')'));
+        self.enter(open, levels, kind, true);
+    }
+
+    /// From the bracket on every string is an import.
+    pub(super) fn enter(&mut self, open: Token, levels: usize, kind: ImportKind, is_first: bool) {
+        match self.computed {
+            // An outer one goes on: its strings are those of the inner one as well.
+            Some(outer) if outer.open < open.start => return,
+            // One that is still to come, as in `createRequire(require(x))(y)`: its strings are
+            // arguments in a file where anything may be `require`.
+            Some(_) => self.escapes(open.start),
+            None => {}
+        }
+        self.computed = Some(Computed {
+            open: open.start,
+            depth: self.depth + levels,
+            kind,
+            is_first,
+        });
+    }
+
+    /// After `define` or `requirejs`: `("name", ["a", "b"], ...)`.
+    pub(super) fn amd(&mut self) {
+        let mut ahead = self.cursor.clone();
+        if !ahead.next().is(b'(') {
+            return;
+        }
+        if ahead.peek().kind == Kind::Text {
+            ahead.next();
+            ahead.next();
+        }
+        let open = ahead.next();
+        if open.is(b'[') {
+            self.enter(open, 2, ImportKind::Require, false);
         }
     }
 }
 
 /// From `(` past its `)`, if that is near.
-fn skip_parentheses(ahead: &mut Cursor) -> bool {
+pub(super) fn skip_parentheses(ahead: &mut Cursor) -> bool {
     let mut depth = 0usize;
     for _ in 0..64 {
         match ahead.next().kind {
@@ -124,7 +126,7 @@ fn skip_parentheses(ahead: &mut Cursor) -> bool {
 }
 
 /// From `<` past its `>`, if that is near: the type arguments of a call.
-fn skip_angles(ahead: &mut Cursor) -> bool {
+pub(super) fn skip_angles(ahead: &mut Cursor) -> bool {
     let mut depth = 0usize;
     let mut arrow = false;
     for _ in 0..256 {

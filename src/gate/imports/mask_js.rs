@@ -31,6 +31,15 @@ pub struct Masked {
     pub has_elements: bool,
 }
 
+/// Whether `<!--` and, where a line begins, `-->` begin a comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Html {
+    /// A script.
+    Comments,
+    /// A module.
+    Operators,
+}
+
 /// What a `/` after the token before would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slash {
@@ -71,8 +80,11 @@ pub(super) struct Lexer<'a> {
     /// Whether a line break came after the token before.
     pub(super) broke_line: bool,
     /// Depths at which the body of a function or class expression is still to come.
-    expressions: Vec<usize>,
+    pub(super) expressions: Vec<usize>,
     elements: Elements,
+    html: Html,
+    /// Whether nothing but blanks and comments came since the line began.
+    line_begins: bool,
     pub(super) has_elements: bool,
     /// Where `</name` occurs last, by name.
     pub(super) closers: Option<HashMap<&'a [u8], usize>>,
@@ -81,7 +93,7 @@ pub(super) struct Lexer<'a> {
 }
 
 /// Masks the file. The result has the length of the source.
-pub fn mask(source: &[u8], elements: Elements) -> Result<Masked, Fault> {
+pub fn mask(source: &[u8], elements: Elements, html: Html) -> Result<Masked, Fault> {
     let mut lexer = Lexer {
         source,
         out: source.to_vec(),
@@ -93,6 +105,8 @@ pub fn mask(source: &[u8], elements: Elements) -> Result<Masked, Fault> {
         broke_line: false,
         expressions: Vec::new(),
         elements,
+        html,
+        line_begins: true,
         has_elements: false,
         closers: None,
         budget: source.len().saturating_mul(4).saturating_add(4096),
@@ -131,10 +145,16 @@ impl Lexer<'_> {
 
     fn code(&mut self) -> Result<(), Fault> {
         let byte = self.source[self.at];
+        if self.html == Html::Comments
+            && (self.rest().starts_with(b"<!--") || (self.line_begins && self.rest().starts_with(b"-->")))
+        {
+            self.line_comment();
+            return Ok(());
+        }
         match byte {
             b' ' | b'\t' | 0x0B | 0x0C => self.at += 1,
             b'\n' | b'\r' => {
-                self.broke_line = true;
+                self.break_line();
                 self.at += 1;
             }
             HIDDEN => {
@@ -147,9 +167,7 @@ impl Lexer<'_> {
                 self.template(self.at - 1)?;
             }
             b'/' => self.slash()?,
-            b'<' if self.elements == Elements::Jsx && self.slash != Slash::Division && self.is_element() => {
-                self.open_element()?;
-            }
+            b'<' if self.elements == Elements::Jsx && self.begins_element()? => self.open_element()?,
             b'(' | b'[' | b'{' => self.open(byte),
             b')' | b']' => self.close(byte),
             b'}' => self.close_brace()?,
@@ -161,12 +179,19 @@ impl Lexer<'_> {
     }
 
     /// Turns a Unicode blank into plain ones; false if there is none.
-    fn blank(&mut self) -> bool {
+    pub(super) fn blank(&mut self) -> bool {
         let length = unicode_blank(self.rest(), Language::JavaScript);
-        self.broke_line |= matches!(self.rest(), [0xE2, 0x80, 0xA8 | 0xA9, ..]);
+        if matches!(self.rest(), [0xE2, 0x80, 0xA8 | 0xA9, ..]) {
+            self.break_line();
+        }
         self.out[self.at..self.at + length].fill(b' ');
         self.at += length;
         length > 0
+    }
+
+    pub(super) fn break_line(&mut self) {
+        self.broke_line = true;
+        self.line_begins = true;
     }
 
     /// Notes a token that ended at the current position.
@@ -175,9 +200,10 @@ impl Lexer<'_> {
         self.slash = slash;
         self.word = None;
         self.broke_line = false;
+        self.line_begins = false;
     }
 
-    fn is_word(&self, words: &[&[u8]]) -> bool {
+    pub(super) fn is_word(&self, words: &[&[u8]]) -> bool {
         self.word
             .is_some_and(|(start, end)| words.contains(&&self.source[start..end]))
     }
@@ -239,10 +265,14 @@ impl Lexer<'_> {
         self.at += 1;
         match (byte, after) {
             (b'+' | b'-', Some(next)) if next == byte => {
-                // `a++ / 2`; nothing sensible increments a regular expression.
+                // `a++ / 2` divides. Where no operand stands before it on the line, as in
+                // `++/x/.lastIndex`, an operand follows.
                 self.at += 1;
-                self.token(b'+', Slash::Division);
+                let slash = if self.broke_line { Slash::Regex } else { self.slash };
+                self.token(b'+', slash);
             }
+            // `f<string> / 2` has type arguments, in `x > /a/` it compares.
+            (b'>', _) if !self.source[..self.at - 1].ends_with(b"=") => self.token(b'>', Slash::Unsure),
             (b'.', Some(b'.')) if self.rest().starts_with(b"..") => {
                 self.at += 2;
                 self.token(b'*', Slash::Regex);
@@ -250,118 +280,6 @@ impl Lexer<'_> {
             // TypeScript's `a! / b`.
             (b'!', next) if self.slash == Slash::Division && !self.broke_line && next != Some(b'=') => {}
             _ => self.token(byte, Slash::Regex),
-        }
-    }
-
-    fn open(&mut self, byte: u8) {
-        let frame = match byte {
-            b'(' => {
-                let after = if self.is_word(&[b"if", b"while", b"for", b"with"]) {
-                    Slash::Regex
-                } else {
-                    Slash::Division
-                };
-                Frame::Paren {
-                    after,
-                    is_for: self.is_word(&[b"for"]),
-                }
-            }
-            b'[' => Frame::Square,
-            _ => Frame::Brace {
-                after: self.after_brace(),
-            },
-        };
-        self.frames.push(frame);
-        self.at += 1;
-        self.token(byte, Slash::Regex);
-    }
-
-    /// What follows the `}` of a `{` here: after a block a statement begins, after an object
-    /// literal an operator.
-    fn after_brace(&mut self) -> Slash {
-        let depth = self.frames.len();
-        while self.expressions.last().is_some_and(|d| *d > depth) {
-            self.expressions.pop();
-        }
-        if self.expressions.last() == Some(&depth) {
-            self.expressions.pop();
-            return Slash::Unsure;
-        }
-        match self.last {
-            // A block on a line of its own.
-            b'a' if self.broke_line && self.is_word(&[b"return", b"yield", b"await"]) => Slash::Unsure,
-            b'a' if self.is_word(&[
-                b"return",
-                b"typeof",
-                b"case",
-                b"in",
-                b"of",
-                b"instanceof",
-                b"new",
-                b"delete",
-                b"void",
-                b"throw",
-                b"yield",
-                b"await",
-                b"default",
-                b"extends",
-            ]) =>
-            {
-                Slash::Division
-            }
-            b':' if matches!(
-                self.frames.last(),
-                None | Some(Frame::Brace {
-                    after: Slash::Regex | Slash::Unsure
-                })
-            ) =>
-            {
-                Slash::Unsure
-            }
-            0 | b';' | b')' | b'>' | b']' | b'"' | b'{' | b'}' | b'a' => Slash::Regex,
-            _ => Slash::Division,
-        }
-    }
-
-    fn close(&mut self, byte: u8) {
-        let mut slash = Slash::Division;
-        match (self.frames.last(), byte) {
-            (Some(&Frame::Paren { after, .. }), b')') => {
-                slash = after;
-                self.frames.pop();
-            }
-            (Some(Frame::Square), b']') => {
-                self.frames.pop();
-            }
-            _ => {}
-        }
-        self.at += 1;
-        self.token(byte, slash);
-    }
-
-    fn close_brace(&mut self) -> Result<(), Fault> {
-        self.at += 1;
-        while let Some(Frame::Paren { .. } | Frame::Square) = self.frames.last() {
-            self.frames.pop();
-        }
-        match self.frames.last() {
-            Some(&Frame::Hole { start }) => {
-                self.frames.pop();
-                self.template(start)
-            }
-            Some(Frame::Expression { .. }) => {
-                self.frames.pop();
-                Ok(())
-            }
-            Some(&Frame::Brace { after }) => {
-                self.frames.pop();
-                self.token(b'}', after);
-                Ok(())
-            }
-            _ => {
-                self.token(b'}', Slash::Regex);
-                Ok(())
-            }
         }
     }
 }

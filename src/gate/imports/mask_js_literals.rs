@@ -2,10 +2,8 @@
 
 use super::Language;
 use super::mask_js::{Frame, Lexer, Slash};
-use super::source::Fault;
-use super::token::{HIDDEN, newline_length, word_end};
-
-const UNSURE: &str = "has a slash that may divide or begin an expression";
+use super::source::{Fault, UNSURE};
+use super::token::{HIDDEN, is_word_byte, newline_length, word_end};
 
 impl Lexer<'_> {
     /// Hides bytes up to `end`, but not line breaks.
@@ -99,7 +97,11 @@ impl Lexer<'_> {
         self.at = start + 2 + length + 2;
         for at in start..self.at {
             match self.source[at] {
-                b'\n' | b'\r' => self.broke_line = true,
+                b'\n' | b'\r' => self.break_line(),
+                0xE2 if matches!(self.source[at..], [_, 0x80, 0xA8 | 0xA9, ..]) => {
+                    self.break_line();
+                    self.out[at] = b' ';
+                }
                 _ => self.out[at] = b' ',
             }
         }
@@ -115,7 +117,7 @@ impl Lexer<'_> {
                 // the slash begins an expression; anywhere else it divides.
                 if self.broke_line
                     && let Some(end) = self.regex_end()?
-                    && could_hide(&self.source[self.at + 1..end])
+                    && could_hide(self.source, self.at + 1, end)
                 {
                     return Err(Fault {
                         why: UNSURE,
@@ -133,9 +135,9 @@ impl Lexer<'_> {
                     });
                 }
                 Some(end) => {
-                    if slash == Slash::Unsure && could_hide(&self.source[self.at + 1..end]) {
+                    if slash == Slash::Unsure && could_hide(self.source, self.at + 1, end) {
                         return Err(Fault {
-                            why: "has a slash that may divide or begin an expression",
+                            why: UNSURE,
                             at: self.at,
                         });
                     }
@@ -181,9 +183,88 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether it makes a difference for imports if these bytes are code or a regular expression.
-fn could_hide(body: &[u8]) -> bool {
-    body.iter().any(|b| matches!(b, b'"' | b'\'' | b'`'))
+/// Whether it makes a difference for imports if these bytes are code or a regular expression:
+/// because of what they are, or because the two readings would not agree on what follows.
+fn could_hide(source: &[u8], start: usize, end: usize) -> bool {
+    let body = &source[start..end];
+    let (mut round, mut square) = (0i32, 0i32);
+    for byte in body {
+        match byte {
+            b'"' | b'\'' | b'`' | b'/' | b'<' | b'{' | b'}' => return true,
+            b'(' => round += 1,
+            b')' => round -= 1,
+            b'[' => square += 1,
+            b']' => square -= 1,
+            _ => {}
+        }
+        if round < 0 || square < 0 {
+            return true;
+        }
+    }
+    round != 0
+        || square != 0
         || body.windows(6).any(|w| w == b"import")
         || body.windows(7).any(|w| w == b"require")
+        || !agrees_after(source, end + 1)
+}
+
+/// Whether what comes after the second slash means the same after an operand (a regular
+/// expression) and after an operator (a division).
+fn agrees_after(source: &[u8], at: usize) -> bool {
+    const LIMIT: usize = 1024;
+    let rest = &source[at..];
+    let rest = &rest[..rest.len().min(LIMIT)];
+    let blank = blanks(rest);
+    let word = rest[blank..]
+        .iter()
+        .take_while(|b| is_word_byte(**b) || **b == b'\\')
+        .count();
+    let changes = [
+        &b"typeof"[..],
+        b"void",
+        b"delete",
+        b"new",
+        b"in",
+        b"of",
+        b"instanceof",
+        b"yield",
+        b"await",
+        b"function",
+        b"class",
+        b"return",
+    ];
+    if changes.contains(&&rest[blank..blank + word]) {
+        return false;
+    }
+    let next = blank + word + blanks(&rest[blank + word..]);
+    match rest.get(next..) {
+        None | Some([]) => at + rest.len() == source.len(),
+        Some([b'/' | b'<' | b'{' | b'!' | b'"' | b'\'' | b'`', ..] | [b'+', b'+', ..] | [b'-', b'-', ..]) => false,
+        Some(_) => true,
+    }
+}
+
+/// Length of the blanks and comments at the beginning.
+fn blanks(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let rest = &bytes[at..];
+        let length = if rest.starts_with(b"//") {
+            let ends = |at: &usize| matches!(rest[*at..], [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]);
+            let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
+            if rest.get(length) == Some(&0xE2) {
+                return at + length;
+            }
+            length
+        } else if rest.starts_with(b"/*") {
+            match rest[2..].windows(2).position(|w| w == b"*/") {
+                Some(length) => length + 4,
+                None => return at,
+            }
+        } else {
+            return at;
+        };
+        at += length;
+    }
 }

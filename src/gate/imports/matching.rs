@@ -10,6 +10,41 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     import.kind != ImportKind::Opaque && is_prefix(&entry_segments(entry, language), &import.identity, language)
 }
 
+/// Why an entry can match no import at all, and what to write; `None` where it can.
+pub fn dead(entry: &str) -> Option<(&'static str, &'static str)> {
+    const GLOB: &str = "a glob is `*`, for any characters within one segment, or a last segment `**`";
+    if let Some(at) = entry.find([
+        '?', '[', ']', '{', '}', '!', '(', ')', '|', ',', ';', '\\', '"', '\'', '`', '<', '>',
+    ]) {
+        return match entry.as_bytes()[at] {
+            b'?' | b'[' | b']' | b'{' | b'}' | b'!' | b'(' | b')' | b'|' | b',' => {
+                Some(("no import has such a name, and it is no glob that is read here", GLOB))
+            }
+            _ => Some((
+                "no import has such a name",
+                "write the name as it is imported, such as `redis`",
+            )),
+        };
+    }
+    let segments: Vec<&str> = entry.split('/').collect();
+    if segments.len() > 1 && segments[..segments.len() - 1].contains(&"**") {
+        return Some(("`**` stands before the end", GLOB));
+    }
+    let is_dotted = entry.split('.').all(|part| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'))
+    });
+    if !is_dotted && identity::javascript(entry).is_empty() {
+        return Some((
+            "a name of the repository's own, and only external packages are matched",
+            "protect own folders with `forbidden_dirs`",
+        ));
+    }
+    None
+}
+
 /// Whether a dotted entry names this relative Python import of the file at `path` (repository
 /// relative, `/` between components): `..db` in `app/ui/m.py` is `app.db`. Nothing says here at
 /// which folder the packages begin (`src/`), so the entry may match at any depth; one without a

@@ -8,7 +8,16 @@
 //! Type-only imports (`import type`, Python's `if TYPE_CHECKING:`) are reported like any other,
 //! with [`ImportKind::TypeOnly`] where that is certain; whether they count is the caller's rule.
 //! `from app import db` names either a module or an attribute, so its identity is `app.db`, which
-//! the entries `app` and `app.db` both match. One statement may yield several imports at one
+//! the entries `app` and `app.db` both match.
+//!
+//! Where the language cannot be followed without running it, the rule is: an argument that is no
+//! literal is [`ImportKind::Opaque`], and each string in it counts as an import; where `require`
+//! or `import_module` becomes a value that may be called under another name, the file has one
+//! opaque import, and each literal argument and list element in it counts. A name that a file
+//! computes from pieces stays what the opaque import says: unknown.
+//!
+//! Not seen: code in strings (`eval`, `exec`, `data:`), files that are loaded under an ending that
+//! is no source (`require("./x.txt")`), what another file exports under an own name. One statement may yield several imports at one
 //! position: report one finding per (rule, line).
 
 mod arguments;
@@ -16,18 +25,27 @@ mod escapes;
 mod identity;
 mod javascript;
 mod javascript_calls;
+mod javascript_literals;
+mod javascript_readings;
+mod javascript_require;
 mod jsx;
+mod jsx_start;
 mod mask_js;
+mod mask_js_brackets;
 mod mask_js_literals;
 mod mask_py;
 mod matching;
 mod python;
 mod python_calls;
+mod python_encoding;
+mod references;
 mod source;
 mod token;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_escapes;
 #[cfg(test)]
 mod tests_hostile;
 #[cfg(test)]
@@ -35,12 +53,12 @@ mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
 
-pub use matching::{matches, matches_relative};
+pub use matching::{dead, matches, matches_relative};
 
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
-    /// .js .jsx .mjs .cjs .ts .tsx .mts .cts
+    /// .js .jsx .mjs .cjs .es6 .ts .tsx .mts .cts
     JavaScript,
     /// .py .pyi .pyw
     Python,
@@ -104,20 +122,73 @@ pub struct Opaque {
 
 /// The language of a path by its ending (letter case ignored), if its imports can be read.
 pub fn language(path: &[u8]) -> Option<Language> {
-    let name = path.rsplit(|b| *b == b'/').next().unwrap_or(path);
-    let dot = name.iter().rposition(|b| *b == b'.')?;
-    match name[dot + 1..].to_ascii_lowercase().as_slice() {
-        b"js" | b"jsx" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"mts" | b"cts" => Some(Language::JavaScript),
+    match ending(path)?.as_slice() {
+        b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" => Some(Language::JavaScript),
         b"py" | b"pyi" | b"pyw" => Some(Language::Python),
         _ => None,
     }
 }
 
-/// Every import of the file, in order of position.
+/// Lower case, without the dot.
+fn ending(path: &[u8]) -> Option<Vec<u8>> {
+    let name = path.rsplit(|b| *b == b'/').next().unwrap_or(path);
+    let dot = name.iter().rposition(|b| *b == b'.')?;
+    Some(name[dot + 1..].to_ascii_lowercase())
+}
+
+/// The language of a file whose name does not tell it, by the interpreter that its first line
+/// names (`#!/usr/bin/env -S node --no-warnings`).
+pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
+    if let Some(language) = language(path) {
+        return Some(language);
+    }
+    let line = content
+        .strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(content)
+        .strip_prefix(b"#!")?;
+    let line = line.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
+    line[..line.len().min(4096)]
+        .split(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'\\' | b'=' | b'"' | b'\''))
+        .find_map(|word| {
+            let word = word.to_ascii_lowercase();
+            let stem = word.strip_suffix(b".exe").unwrap_or(&word);
+            let end = stem
+                .iter()
+                .rposition(|b| !(b.is_ascii_digit() || *b == b'.'))
+                .map_or(0, |at| at + 1);
+            match &stem[..end] {
+                b"node" | b"nodejs" | b"bun" | b"bunx" | b"deno" | b"ts-node" | b"ts-node-esm" | b"ts-node-script"
+                | b"tsx" | b"zx" => Some(Language::JavaScript),
+                b"python" | b"pypy" | b"ipython" | b"pythonw" => Some(Language::Python),
+                _ => None,
+            }
+        })
+}
+
+/// Endings of source whose imports this version does not read.
+const UNREAD: &str = "vue svelte astro mdx ipynb pyx pxd rs go java kt kts c cc cpp cxx h hh hpp hxx m mm cs fs vb rb \
+                      php swift scala groovy clj ex exs erl hs ml lua pl pm dart jl r zig nim sol coffee";
+
+/// The ending of a known source file whose imports no rule can look at, with its dot.
+pub fn unread(path: &[u8]) -> Option<String> {
+    let ending = String::from_utf8(ending(path)?).ok()?;
+    UNREAD
+        .split_whitespace()
+        .find(|known| *known == ending)
+        .map(|known| format!(".{known}"))
+}
+
+/// Every import of the file, in order of position, whatever dialect it is written in.
+#[cfg(test)]
 pub fn imports(language: Language, source: &[u8]) -> Result<Vec<Import>, Opaque> {
+    imports_at(b"", language, source)
+}
+
+/// Every import of the file, in order of position. The path only says which dialect it is.
+pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<Import>, Opaque> {
     source::inspectable(source)?;
     let found = match language {
-        Language::JavaScript => javascript::scan(source),
+        Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
     };
     match found {

@@ -9,14 +9,20 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::source::{Fault, Found};
 use super::token::{Cursor, Kind, Token};
-use super::{ImportKind, Language, identity, mask_py};
+use super::{ImportKind, Language, identity, mask_py, python_encoding};
 
 /// Calls that import the module that their first argument names.
-const IMPORTERS: [&str; 3] = ["__import__", "import_module", "importorskip"];
+pub(super) const IMPORTERS: [&str; 5] = [
+    "__import__",
+    "import_module",
+    "importorskip",
+    "run_module",
+    "_gcd_import",
+];
 
 /// Every import, in no particular order.
 pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
-    encoding(source)?;
+    python_encoding::check(source)?;
     let mask = mask_py::mask(source)?;
     let cursor = Cursor::new(&mask, Language::Python);
     let mut scanner = Scanner {
@@ -24,50 +30,14 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         mask: &mask,
         cursor,
         found: Vec::new(),
-        aliases: Vec::new(),
+        depth: 0,
+        computed: None,
+        escaped: None,
+        arguments: Vec::new(),
         type_block: None,
     };
     scanner.run();
     Ok(scanner.found)
-}
-
-/// Refuses a declared encoding in which ASCII bytes may mean something else: in UTF-7 or
-/// `unicode_escape` a comment can hold a line break and code.
-fn encoding(source: &[u8]) -> Result<(), Fault> {
-    const PLAIN: [&[u8]; 9] = [
-        b"utf-8",
-        b"utf8",
-        b"ascii",
-        b"us-ascii",
-        b"latin",
-        b"iso-8859-",
-        b"iso8859",
-        b"cp125",
-        b"koi8",
-    ];
-    let mut at = 0;
-    for line in source
-        .split(|b| matches!(b, b'\n' | b'\r'))
-        .filter(|line| !line.is_empty())
-        .take(2)
-    {
-        let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii_start();
-        if text.first() == Some(&b'#')
-            && let Some(found) = text.windows(7).position(|w| w == b"coding:" || w == b"coding=")
-        {
-            let name: Vec<u8> = text[found + 7..].trim_ascii_start().to_ascii_lowercase();
-            let name: Vec<u8> = name.iter().map(|b| if *b == b'_' { b'-' } else { *b }).collect();
-            let named = name.first().is_some_and(|b| b.is_ascii_alphanumeric());
-            if named && !PLAIN.iter().any(|plain| name.starts_with(plain)) {
-                return Err(Fault {
-                    why: "declares an encoding other than UTF-8",
-                    at,
-                });
-            }
-        }
-        at += line.len() + 1;
-    }
-    Ok(())
 }
 
 pub(super) struct Scanner<'a> {
@@ -75,34 +45,50 @@ pub(super) struct Scanner<'a> {
     pub(super) mask: &'a [u8],
     pub(super) cursor: Cursor<'a>,
     pub(super) found: Vec<Found>,
-    /// Names that `from importlib import import_module as x` gave to an importer.
-    aliases: Vec<String>,
+    /// How many brackets are open.
+    pub(super) depth: usize,
+    /// Brackets around the arguments of an importer that are no literal: every string in them may
+    /// be the name. (Offset of the opening one, depth inside of it.)
+    pub(super) computed: Option<(usize, usize)>,
+    /// Where an importer first became a value that another name may call.
+    pub(super) escaped: Option<usize>,
+    /// Literals that stand as arguments or in lists, and whether they are raw.
+    pub(super) arguments: Vec<(Token, bool)>,
     /// The indentation of the `if TYPE_CHECKING:` that the scanner is below of.
     type_block: Option<usize>,
 }
 
 impl<'a> Scanner<'a> {
     fn run(&mut self) {
-        let mut before = Token::NONE;
-        let mut depth = 0usize;
+        let mut before = [Token::NONE; 2];
         let mut line_begins = true;
         loop {
             let token = self.cursor.next();
             match token.kind {
                 Kind::End => break,
                 Kind::Newline => {
-                    line_begins = depth == 0;
-                    before = token;
+                    line_begins = self.depth == 0;
+                    if line_begins {
+                        before = [token, before[0]];
+                    }
                     continue;
                 }
-                Kind::Punct(b'(' | b'[' | b'{') => depth += 1,
-                Kind::Punct(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-                Kind::Word => self.word(token, before, line_begins),
+                Kind::Punct(b'(' | b'[' | b'{') => self.depth += 1,
+                Kind::Punct(b')' | b']' | b'}') => self.depth = self.depth.saturating_sub(1),
+                Kind::Word => self.word(token, before[0], line_begins),
+                Kind::Text => self.literal(token, before),
                 _ => {}
             }
+            if self
+                .computed
+                .is_some_and(|(open, depth)| token.start > open && self.depth < depth)
+            {
+                self.computed = None;
+            }
             line_begins = false;
-            before = token;
+            before = [token, before[0]];
         }
+        self.finish();
     }
 
     fn word(&mut self, token: Token, before: Token, line_begins: bool) {
@@ -121,7 +107,7 @@ impl<'a> Scanner<'a> {
             // take quadratic time.
             b"from" if !before.is(b'.') => self.from(),
             b"def" | b"class" => {}
-            name if self.is_importer(name) && !self.cursor.is_word(before, b"def") => self.call(),
+            name if self.is_importer(name) && !self.cursor.is_word(before, b"def") => self.importer(token),
             _ => {}
         }
     }
@@ -153,11 +139,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn is_importer(&self, name: &[u8]) -> bool {
-        if name.is_ascii() && self.aliases.is_empty() {
+        if name.is_ascii() {
             return IMPORTERS.iter().any(|known| known.as_bytes() == name);
         }
         let name: String = String::from_utf8_lossy(name).nfkc().collect();
-        IMPORTERS.contains(&name.as_str()) || self.aliases.contains(&name)
+        IMPORTERS.contains(&name.as_str())
     }
 
     fn static_kind(&self) -> ImportKind {
@@ -233,7 +219,8 @@ impl<'a> Scanner<'a> {
             let token = self.cursor.next();
             match token.kind {
                 Kind::Newline if parenthesised => {}
-                Kind::Punct(b'(' | b',') => {}
+                Kind::Punct(b'(') => self.depth += 1,
+                Kind::Punct(b',') => {}
                 Kind::Word => {
                     let name = self.name(token).into_owned();
                     let dot = if module.ends_with('.') { "" } else { "." };
@@ -241,7 +228,10 @@ impl<'a> Scanner<'a> {
                     names += 1;
                     self.alias(&name);
                 }
-                Kind::Punct(b')') => break,
+                Kind::Punct(b')') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    break;
+                }
                 Kind::Punct(b'*') => break,
                 _ => {
                     // The end of the statement is the main loop's to see.
@@ -255,7 +245,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips `as x`, and remembers x as an importer if `name` is one.
+    /// Skips `as x`. If `name` is an importer, x is one from here on.
     fn alias(&mut self, name: &str) {
         let mut ahead = self.cursor.clone();
         let mut keyword = ahead.next();
@@ -271,8 +261,7 @@ impl<'a> Scanner<'a> {
         }
         if alias.kind == Kind::Word {
             if IMPORTERS.contains(&name) {
-                let alias = self.name(alias).into_owned();
-                self.aliases.push(alias);
+                self.escaped.get_or_insert(alias.start);
             }
             self.cursor = ahead;
         }

@@ -1,16 +1,23 @@
 //! Calls of Python that import what their first argument names.
 
 use super::arguments::Argument;
-use super::python::Scanner;
+use super::python::{IMPORTERS, Scanner};
 use super::source::Found;
 use super::token::{Cursor, HIDDEN, Kind, Token};
-use super::{ImportKind, escapes, identity};
+use super::{ImportKind, escapes};
 
 impl<'a> Scanner<'a> {
-    /// After the name of an importer.
-    pub(super) fn call(&mut self) {
+    /// At the name of an importer. Where it is no call, it becomes a value: then nobody can tell
+    /// without running the file what calls it, and every literal argument counts as an import.
+    pub(super) fn importer(&mut self, token: Token) {
         let mut ahead = self.cursor.clone();
-        if !ahead.next().is(b'(') {
+        let open = ahead.next();
+        if !open.is(b'(') {
+            // `def f(import_module=...)` and `__import__ = hook` give the name away, they do not
+            // take it.
+            if !open.is(b'=') || ahead.peek().is(b'=') {
+                self.escaped.get_or_insert(token.start);
+            }
             return;
         }
         match self.argument(&mut ahead) {
@@ -22,19 +29,91 @@ impl<'a> Scanner<'a> {
                 self.push(text, ImportKind::Dynamic, at);
             }
             Argument::Prefix { text, at } => {
-                let identity = identity::python_prefix(&text);
-                if !identity.is_empty() {
-                    self.found.push(Found {
-                        raw: text,
-                        identity,
-                        kind: ImportKind::Dynamic,
-                        at,
-                    });
+                if !text.is_empty() {
+                    self.push(text, ImportKind::Dynamic, at);
                 }
-                self.opaque(at);
+                self.computed(open, at);
             }
-            Argument::Other { at } => self.opaque(at),
+            Argument::Other { at } => self.computed(open, at),
             Argument::None => {}
+        }
+    }
+
+    fn computed(&mut self, open: Token, at: usize) {
+        self.opaque(at);
+        self.computed.get_or_insert((open.start, self.depth + 1));
+    }
+
+    /// A string anywhere.
+    pub(super) fn literal(&mut self, token: Token, before: [Token; 2]) {
+        let prefix = before[0].kind == Kind::Word && before[0].end == token.start;
+        let (raw, previous) = match prefix {
+            true => {
+                let raw = self.cursor.bytes(before[0]).iter().any(|b| matches!(b, b'r' | b'R'));
+                (raw, before[1])
+            }
+            false => (false, before[0]),
+        };
+        if self.computed.is_some_and(|(open, _)| token.start > open) {
+            match self.joined(token, raw) {
+                Some(text) => self.push(text, ImportKind::Dynamic, token.start),
+                None => self.opaque(token.start),
+            }
+        }
+        if matches!(previous.kind, Kind::Punct(b'(' | b',' | b'[' | b'{' | b'=')) {
+            self.arguments.push((token, raw));
+        }
+        if token.end - token.start <= 64
+            && self
+                .decoded(token, raw)
+                .is_some_and(|text| IMPORTERS.contains(&text.as_str()))
+            && !previous.is(b'[')
+            && matches!(self.cursor.peek().kind, Kind::Punct(b')'))
+        {
+            // `getattr(importlib, "import_module")`
+            self.escaped.get_or_insert(token.start);
+        } else if previous.is(b'[') && self.is_subscript(token, previous) {
+            self.escaped.get_or_insert(token.start);
+        }
+    }
+
+    /// `vars(importlib)["import_module"]`
+    fn is_subscript(&self, token: Token, open: Token) -> bool {
+        let owner = self.mask[..open.start].last().copied().unwrap_or(b' ');
+        (super::token::is_word_byte(owner) || matches!(owner, b')' | b']'))
+            && self
+                .decoded(token, false)
+                .is_some_and(|text| IMPORTERS.contains(&text.as_str()))
+    }
+
+    /// A literal with those that follow it directly or are added to it.
+    fn joined(&self, token: Token, raw: bool) -> Option<String> {
+        let mut text = self.decoded(token, raw)?;
+        let mut ahead = self.cursor.clone();
+        for _ in 0..64 {
+            let next = ahead.next();
+            match next.kind {
+                Kind::Newline => {}
+                Kind::Punct(b'+') if ahead.peek().kind == Kind::Text => {}
+                Kind::Text => text.push_str(&self.decoded(next, false)?),
+                _ => break,
+            }
+        }
+        Some(text)
+    }
+
+    /// After the last token.
+    pub(super) fn finish(&mut self) {
+        let Some(at) = self.escaped else { return };
+        self.opaque(at);
+        for (token, raw) in std::mem::take(&mut self.arguments) {
+            // A dotted path, which has no blank in it.
+            if let Some(text) = self.decoded(token, raw)
+                && !text.is_empty()
+                && !text.contains(char::is_whitespace)
+            {
+                self.push(text, ImportKind::Dynamic, token.start);
+            }
         }
     }
 
@@ -59,6 +138,12 @@ impl<'a> Scanner<'a> {
                 Kind::Punct(b'(') if text.is_none() => depth += 1,
                 Kind::Punct(b')') if depth > 0 => depth -= 1,
                 Kind::Punct(b'+') if text.is_some() => {}
+                Kind::Punct(b',') if depth > 0 => {
+                    return match text {
+                        Some((text, at)) => Argument::Prefix { text, at },
+                        None => Argument::Other { at: token.start },
+                    };
+                }
                 Kind::Punct(b',' | b')') => {
                     *ahead = here;
                     return text.map_or(Argument::None, |(text, at)| Argument::Literal { text, at });

@@ -11,7 +11,18 @@ pub struct Fault {
     pub at: usize,
 }
 
+/// Of a slash or `<` that cannot be decided: another reading of the same file must not stand in
+/// for the one that stopped here, since this one may be what the language does.
+pub const UNSURE: &str = "has a slash that may divide or begin an expression";
+/// As [`UNSURE`].
+pub const UNSURE_ELEMENT: &str = "has a `<` that may compare or begin an element";
+
 impl Fault {
+    /// Whether the reading may be the right one although it could not go on.
+    pub fn is_unsure(self) -> bool {
+        matches!(self.why, UNSURE | UNSURE_ELEMENT)
+    }
+
     /// The fault with its line.
     pub fn located(self, source: &[u8]) -> Opaque {
         let before = &source[..self.at.min(source.len())];

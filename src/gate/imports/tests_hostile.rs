@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::mask_js::{Elements, mask};
+use super::mask_js::{Elements, Html, mask};
 use super::{Language, imports, mask_py};
 
 fn check(source: &[u8]) {
     for elements in [Elements::Jsx, Elements::None] {
-        if let Ok(masked) = mask(source, elements) {
-            assert_same_lines(source, &masked.mask);
+        for html in [Html::Operators, Html::Comments] {
+            if let Ok(masked) = mask(source, elements, html) {
+                assert_same_lines(source, &masked.mask);
+            }
         }
     }
     if let Ok(masked) = mask_py::mask(source) {
@@ -110,6 +112,13 @@ const SOUP: &[&str] = &[
     "</",
     "extends",
     "package=",
+    "<!--",
+    "-->",
+    "require",
+    "define",
+    "typeof",
+    "?.",
+    "+",
 ];
 
 proptest! {
@@ -194,6 +203,23 @@ fn hostile_files_end_soon() {
         "1.",
         "... ",
         "type X = ",
+        "require(x || ",
+        "require(a ? 'b' : ",
+        "require, ",
+        "{ require: a, ",
+        "['a', ",
+        "define(['a', ",
+        "createRequire as a, ",
+        "import { createRequire as a, ",
+        "<!-- ",
+        "\n--> ",
+        "a > /b",
+        "</ ",
+        "/// <reference types=\n",
+        "@jsxImportSource a\n",
+        "import_module([",
+        "import_module, 'a', ",
+        "# coding: ~ ",
     ] {
         let mut source = unit.repeat(SIZE / unit.len() / 8);
         for tail in ["", "</a>", "*/", "'", "\nimport 'x'"] {

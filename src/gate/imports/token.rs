@@ -74,33 +74,6 @@ impl<'a> Cursor<'a> {
         token.kind == Kind::Word && self.bytes(token) == word
     }
 
-    /// The word that ends before `end`, blanks skipped; [`Token::NONE`] if there is none.
-    pub fn word_before(&self, end: usize) -> Token {
-        let blank = |b: &u8| b.is_ascii_whitespace() || *b == HIDDEN;
-        let end = end
-            - self.mask[..end]
-                .iter()
-                .rev()
-                .take(4096)
-                .take_while(|b| blank(b))
-                .count();
-        let length = self.mask[..end]
-            .iter()
-            .rev()
-            .take(4096)
-            .take_while(|b| is_word_byte(**b))
-            .count();
-        if length == 0 {
-            Token::NONE
-        } else {
-            Token {
-                kind: Kind::Word,
-                start: end - length,
-                end,
-            }
-        }
-    }
-
     /// The next token, without moving.
     pub fn peek(&self) -> Token {
         self.clone().next()

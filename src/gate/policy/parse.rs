@@ -219,6 +219,9 @@ fn imports(source: &Source, node: &Node, key: &str) -> Result<Vec<ImportRule>, S
             let message = format!("import `{shown}`: a path, and only external packages are matched");
             return Err(source.fault(at, &message, "protect own folders with `forbidden_dirs`"));
         }
+        if let Some((why, hint)) = super::super::imports::dead(text) {
+            return Err(source.fault(at, &format!("import `{shown}`: {why}"), hint));
+        }
         rules.push(ImportRule {
             entry: text.to_owned(),
             key: format!("{key}[{index}]"),

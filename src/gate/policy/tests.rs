@@ -555,6 +555,16 @@ fn wrong_values_are_refused_at_their_place() {
             "protect own folders with `forbidden_dirs`",
         ),
         (
+            "a: {forbidden_imports: [\"{redis,bull}\"]}",
+            "3:25: import `{redis,bull}`: no import has such a name, and it is no glob that is read here",
+            "a glob is `*`, for any characters within one segment, or a last segment `**`",
+        ),
+        (
+            "a: {forbidden_imports: [\"#x\"]}",
+            "3:25: import `#x`: a name of the repository's own, and only external packages are matched",
+            "protect own folders with `forbidden_dirs`",
+        ),
+        (
             "unmapped: denny",
             "3:11: `unmapped` cannot be `denny`",
             "did you mean `deny`?",

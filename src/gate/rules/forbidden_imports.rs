@@ -3,10 +3,12 @@
 //! What counts as the repository's own module is taken from what base and candidate share: an
 //! agent that adds an empty `redis/` folder must not turn `import redis` into a local import.
 
+mod sources;
+
 use std::collections::HashSet;
 
 use super::aliases::{self, Aliases};
-use super::{finding, is_regular, shown};
+use super::{finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::tree::Side;
@@ -25,28 +27,18 @@ pub(super) fn judge(
 ) -> Result<(), GateError> {
     let mut own = None;
     let mut aliases = Aliases::of(candidate);
-    for change in changes {
-        // A symlink is judged by where it leads (content), not read as source.
-        let Some(after) = change.after.filter(is_regular) else {
-            continue;
-        };
-        let Some(language) = imports::language(&change.path) else {
-            continue;
-        };
-        let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &change.path)).collect();
-        if areas.is_empty() {
-            continue;
-        }
-        let before = change.before.filter(is_regular);
+    for source in sources::of(policy, candidate, changes, verdict)? {
+        let (after, before, language) = (source.after, source.before, source.language);
+        let (path, areas) = (source.path, source.areas);
         if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
             continue;
         }
-        let found = match read(candidate, &after, language)? {
+        let found = match read(candidate, &path, &after, language)? {
             Ok(found) => found,
             Err(opaque) => {
                 let mut finding = finding(
                     Rule::Uninspectable,
-                    &change.path,
+                    &path,
                     &format!("{}.forbidden_imports", areas[0].name),
                     format!("its imports cannot be read: {}", opaque.why),
                     "make the file plain source text that a person can review".into(),
@@ -63,14 +55,19 @@ pub(super) fn judge(
         let mut known = HashSet::new();
         if let (Stance::Allow, Some(before)) = (policy.existing, before) {
             // A base version that cannot be read has no known imports: all of them are new.
-            known.extend(read(base, &before, language)?.unwrap_or_default().iter().map(spelling));
+            known.extend(
+                read(base, &path, &before, language)?
+                    .unwrap_or_default()
+                    .iter()
+                    .map(spelling),
+            );
         }
         let file = File {
-            path: &change.path,
+            path: &path,
             language,
             own,
             aliases: match language {
-                Language::JavaScript => aliases.around(&change.path)?,
+                Language::JavaScript => aliases.around(&path)?,
                 Language::Python => Vec::new(),
             },
         };
@@ -81,7 +78,7 @@ pub(super) fn judge(
         if opaque > 0 {
             verdict.notices.push(format!(
                 "{}: {opaque} dynamic import{} whose argument is computed; no rule can look at {}",
-                shown(&change.path),
+                shown(&path),
                 if opaque == 1 { "" } else { "s" },
                 if opaque == 1 { "it" } else { "them" },
             ));
@@ -97,13 +94,18 @@ fn reads(area: &Area, path: &[u8]) -> bool {
         && (area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some()))
 }
 
-fn read(tree: &dyn Tree, side: &Side, language: Language) -> Result<Result<Vec<Import>, imports::Opaque>, Unreadable> {
+fn read(
+    tree: &dyn Tree,
+    path: &[u8],
+    side: &Side,
+    language: Language,
+) -> Result<Result<Vec<Import>, imports::Opaque>, Unreadable> {
     let size = tree.blob_size(&side.id)?;
     if size > MAX_SOURCE {
         let why = format!("{size} bytes, more than the {MAX_SOURCE} that are read");
         return Ok(Err(imports::Opaque { why, line: None }));
     }
-    Ok(imports::imports(language, &tree.blob(&side.id)?))
+    Ok(imports::imports_at(path, language, &tree.blob(&side.id)?))
 }
 
 /// What makes two imports the same one. A type that becomes a value is another import.

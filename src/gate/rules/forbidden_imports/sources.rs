@@ -1,0 +1,201 @@
+//! Which files of a change are source of an area.
+//!
+//! A name alone does not tell: a script without an ending is what its first line says, and a link
+//! makes the file it leads to source under the link's own name.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{MAX_SOURCE, reads};
+use crate::gate::imports::{self, Language};
+use crate::gate::policy::Area;
+use crate::gate::rules::{is_regular, shown};
+use crate::gate::tree::{Side, join, lookup};
+use crate::gate::{Change, Entry, Kind, Policy, Tree, Unreadable, Verdict};
+
+/// Links followed, and components walked, before a link is taken for a loop.
+const MAX_LINKS: usize = 40;
+const MAX_STEPS: usize = 1000;
+/// A target longer than Linux's PATH_MAX cannot be followed.
+const MAX_TARGET: u64 = 4096;
+/// Files read below a link to a folder.
+const MAX_BELOW: usize = 2000;
+
+/// One file to read.
+pub(super) struct Source<'a> {
+    /// Where it is source: for a link the link's path, not its target's.
+    pub(super) path: Vec<u8>,
+    /// What the base has at this path, if it is a file of its own.
+    pub(super) before: Option<Side>,
+    pub(super) after: Side,
+    pub(super) language: Language,
+    /// The areas whose import rules cover it; never empty.
+    pub(super) areas: Vec<&'a Area>,
+}
+
+/// Every changed source file, in the order of the changes. Known source whose imports cannot be
+/// read is counted in one notice.
+pub(super) fn of<'a>(
+    policy: &'a Policy,
+    candidate: &dyn Tree,
+    changes: &[Change],
+    verdict: &mut Verdict,
+) -> Result<Vec<Source<'a>>, Unreadable> {
+    let mut sources = Vec::new();
+    let mut unread: BTreeMap<String, usize> = BTreeMap::new();
+    for change in changes {
+        let Some(after) = change.after else { continue };
+        let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &change.path)).collect();
+        if areas.is_empty() {
+            continue;
+        }
+        let files = match after.kind {
+            Kind::Symlink => behind(candidate, &change.path, &areas, verdict)?,
+            _ if is_regular(&after) => vec![(change.path.clone(), after)],
+            _ => continue,
+        };
+        for (path, after) in files {
+            match language(candidate, &path, &after)? {
+                Some(language) => sources.push(Source {
+                    before: change.before.filter(is_regular),
+                    path,
+                    after,
+                    language,
+                    areas: areas.clone(),
+                }),
+                None => {
+                    if let Some(ending) = imports::unread(&path) {
+                        *unread.entry(ending).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+    if !unread.is_empty() {
+        let count: usize = unread.values().sum();
+        let endings: Vec<&str> = unread.keys().map(String::as_str).collect();
+        verdict.notices.push(format!(
+            "{count} changed file{} of kinds whose imports this version does not read: {}",
+            if count == 1 { "" } else { "s" },
+            endings.join(", "),
+        ));
+    }
+    Ok(sources)
+}
+
+fn language(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<Option<Language>, Unreadable> {
+    let named = imports::language(path);
+    // A first line counts only where the name says nothing.
+    if named.is_some() || imports::unread(path).is_some() || tree.blob_size(&side.id)? > MAX_SOURCE {
+        return Ok(named);
+    }
+    Ok(imports::language_of(path, &tree.blob(&side.id)?))
+}
+
+/// The files that a link brings into an area, under the link's name.
+fn behind(
+    tree: &dyn Tree,
+    link: &[u8],
+    areas: &[&Area],
+    verdict: &mut Verdict,
+) -> Result<Vec<(Vec<u8>, Side)>, Unreadable> {
+    // Dangling links and those that leave the repository are judged with the content.
+    let Some((target, entry)) = resolve(tree, link)? else {
+        return Ok(Vec::new());
+    };
+    let side = |entry: &Entry| Side {
+        kind: entry.kind,
+        id: entry.id,
+    };
+    if entry.kind != Kind::Tree {
+        let files = is_regular(&side(&entry)).then(|| (link.to_vec(), side(&entry)));
+        return Ok(files.into_iter().collect());
+    }
+    // What lies in the areas anyway is read where it lies.
+    if areas.iter().all(|area| reads(area, &target)) {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    let mut open = vec![(link.to_vec(), entry.id)];
+    while let Some((folder, id)) = open.pop() {
+        for entry in tree.entries(&id)? {
+            let path = join(&folder, &entry.name);
+            if entry.kind == Kind::Tree {
+                open.push((path, entry.id));
+            } else if is_regular(&side(&entry)) {
+                files.push((path, side(&entry)));
+            }
+        }
+        if files.len() + open.len() > MAX_BELOW {
+            verdict.notices.push(format!(
+                "{} leads to a folder of more than {MAX_BELOW} files, {}; no import rule looked at them",
+                shown(link),
+                shown(&target),
+            ));
+            return Ok(Vec::new());
+        }
+    }
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(files)
+}
+
+/// Where a link leads inside the tree, links on the way followed.
+fn resolve(tree: &dyn Tree, link: &[u8]) -> Result<Option<(Vec<u8>, Entry)>, Unreadable> {
+    let mut todo: VecDeque<Vec<u8>> = link.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect();
+    let mut at: Vec<Vec<u8>> = Vec::new();
+    let mut here = Entry {
+        name: Vec::new(),
+        kind: Kind::Tree,
+        id: tree.root(),
+    };
+    let mut links = 0;
+    for _ in 0..MAX_STEPS {
+        let Some(part) = todo.pop_front() else {
+            return Ok(Some((at.join(&b'/'), here)));
+        };
+        match part.as_slice() {
+            b"" | b"." => continue,
+            b".." => {
+                if at.pop().is_none() {
+                    return Ok(None);
+                }
+            }
+            _ => at.push(part),
+        }
+        let Some(entry) = entry_at(tree, &at)? else {
+            return Ok(None);
+        };
+        if entry.kind == Kind::Symlink {
+            links += 1;
+            if links > MAX_LINKS || tree.blob_size(&entry.id)? > MAX_TARGET {
+                return Ok(None);
+            }
+            let target = tree.blob(&entry.id)?;
+            if target.starts_with(b"/") {
+                return Ok(None);
+            }
+            at.pop();
+            for part in target.split(|&byte| byte == b'/').rev() {
+                todo.push_front(part.to_vec());
+            }
+            // `here` stays the folder that the link lies in until its target is walked.
+            match entry_at(tree, &at)? {
+                Some(folder) => here = folder,
+                None => return Ok(None),
+            }
+        } else {
+            here = entry;
+        }
+    }
+    Ok(None)
+}
+
+fn entry_at(tree: &dyn Tree, at: &[Vec<u8>]) -> Result<Option<Entry>, Unreadable> {
+    if at.is_empty() {
+        return Ok(Some(Entry {
+            name: Vec::new(),
+            kind: Kind::Tree,
+            id: tree.root(),
+        }));
+    }
+    lookup(tree, &at.join(&b'/'))
+}
