@@ -13,7 +13,7 @@ use anyhow::Result;
 
 use crate::exit::{Exit, Stop};
 use crate::files;
-use crate::git::evidence;
+use crate::git::agent_refs;
 use crate::git::refs;
 use crate::git::repo::Checkout;
 use crate::git::shadow::Shadow;
@@ -293,7 +293,7 @@ fn own_commits(checkout: &Checkout, created: &Created) -> Result<Vec<String>> {
         git_dir: Path::new(&created.private).join("git"),
         given: Vec::new(),
     };
-    let own = evidence::agent_refs(&shadow, &created.base);
+    let own = agent_refs::read(&shadow, &created.base);
     let objects = checkout.repo.odb()?;
     let head = own.head.iter().map(|id| ("HEAD", id));
     let refs = own.refs.iter().map(|(name, id)| (name.as_str(), id));

@@ -4,6 +4,7 @@
 //! Invariant: no hook, pager, editor, prompt, fsmonitor or maintenance of a repository runs in a
 //! git that agentgate starts.
 
+pub mod agent_refs;
 pub mod disarm;
 pub mod evidence;
 pub mod fingerprint;

@@ -9,6 +9,7 @@ use super::steps::SAVED_INDEX;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
 use crate::gate;
+use crate::git::agent_refs;
 use crate::git::evidence;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::program::Git;
@@ -30,7 +31,7 @@ impl Job {
         let git = self.checkout.git.clone();
         if !self.worktree_is_there() {
             if let Some(shadow) = &self.shadow {
-                self.refs = evidence::agent_refs(shadow, &self.created.base);
+                self.refs = agent_refs::read(shadow, &self.created.base);
                 let refs = self.refs.clone();
                 self.save_refs(&git, &content, &refs)?;
             }
@@ -66,7 +67,7 @@ impl Job {
             ));
         }
         if let Some(shadow) = &self.shadow {
-            self.refs = evidence::agent_refs(shadow, &self.created.base);
+            self.refs = agent_refs::read(shadow, &self.created.base);
             let mut refs = self.refs.clone();
             // On success the history behind HEAD is in the candidate; otherwise it may hold what
             // the last state does not.
@@ -138,13 +139,13 @@ impl Job {
         Ok(difference.collisions)
     }
 
-    fn save_refs(&mut self, git: &Git, content: &ContentSettings, refs: &evidence::AgentRefs) -> Result<()> {
+    fn save_refs(&mut self, git: &Git, content: &ContentSettings, refs: &agent_refs::AgentRefs) -> Result<()> {
         let Some(shadow) = &self.shadow else { return Ok(()) };
         if refs.refs.is_empty() && refs.head.is_none() {
             return Ok(());
         }
         let stashes = refs.refs.keys().filter(|name| name.contains("stash")).count();
-        let saved = evidence::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
+        let saved = agent_refs::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
         let names: Vec<&str> = refs
             .refs
             .keys()

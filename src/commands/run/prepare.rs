@@ -13,7 +13,7 @@ use crate::agent::command::Found;
 use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, Verdict};
-use crate::git::evidence::AgentRefs;
+use crate::git::agent_refs::AgentRefs;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::history::Identity;
 use crate::git::places::{Places, jobs_root};
