@@ -52,7 +52,7 @@ fn crates(section: Option<&Item>, found: &mut Vec<Dependency>) {
     }
 }
 
-/// crates.io takes `-` and `_` for the same, and so does the compiler.
+/// The registry takes `-` and `_` for the same, and so does the compiler.
 fn dependency(name: &str) -> Dependency {
     Dependency::new(name.to_ascii_lowercase().replace('_', "-"), name)
 }
