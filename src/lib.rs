@@ -58,8 +58,7 @@ fn real_main(args: Vec<OsString>) -> Exit {
             return Exit::Usage;
         }
         Err(error) => {
-            report::stdout(&error.to_string());
-            return Exit::Ok;
+            return written(report::stdout(&error.to_string()), Exit::Ok);
         }
     };
     let cwd = match std::env::current_dir() {
@@ -87,13 +86,27 @@ fn real_main(args: Vec<OsString>) -> Exit {
     let json = cli.command.json();
     match dispatch(cli.command, &surroundings) {
         Ok(outcome) => {
-            report::print(&outcome, json);
-            outcome.exit()
+            let exit = outcome.exit();
+            written(report::print(&outcome, json), exit)
         }
         Err(error) => {
             let stop = stop_of(error);
             report::refusal(&stop, json);
             stop.exit
+        }
+    }
+}
+
+/// The exit of a command whose result was written, or 1 where it was not: what is on standard output
+/// then must not be taken for whole.
+fn written(result: std::io::Result<()>, exit: Exit) -> Exit {
+    match result {
+        Ok(()) => exit,
+        Err(error) => {
+            report::stderr(&format!(
+                "agentgate: error: standard output could not be written: {error}; the exit would have been {exit}\n"
+            ));
+            Exit::Internal
         }
     }
 }

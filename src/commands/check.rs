@@ -81,6 +81,7 @@ pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
         graph: &graph,
         range: &range,
         tip: base.commit,
+        target: base::target_tip(&checkout.repo, surroundings)?,
         head,
     };
     let mut notices = Vec::new();

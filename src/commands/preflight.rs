@@ -18,8 +18,11 @@ pub struct Report {
     pub notices: Vec<String>,
 }
 
-/// Exit 12 for a dirty checkout, 2 for a repository that cannot be read or has no commit.
+/// Exit 22 for a task that cannot be used, 12 for a dirty checkout, 2 for a repository that cannot be read or has no commit.
 pub fn preflight(surroundings: &Surroundings, task: Option<&Path>) -> Result<Report> {
+    if let Some(task) = task {
+        run::read_task(&surroundings.cwd, task)?;
+    }
     let checkout = surroundings.checkout()?;
     let head = checkout.head()?;
     let spared = task.and_then(|task| run::task_place(&surroundings.cwd, task));

@@ -249,6 +249,11 @@ fn head_of(git_dir: &Path) -> Option<String> {
     })
 }
 
+/// Gives the owner back what an agent took away on one folder.
+pub fn open_folder(folder: &Path) -> Result<()> {
+    grant(folder, 0o700)
+}
+
 /// Gives the owner back what an agent took away, on everything below a folder.
 pub(super) fn make_readable(folder: &Path) -> Result<()> {
     let mut open = vec![folder.to_owned()];

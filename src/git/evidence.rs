@@ -126,6 +126,10 @@ fn ignored_by_base(git: &Git, stage: &Stage, base: &GitTree<'_>, paths: &[Vec<u8
             if let Some(parent) = to.parent() {
                 std::fs::create_dir_all(parent).context("cannot lay out the base's ignore rules")?;
             }
+            // A folder that the agent put in its place: the base's rules are what is asked about.
+            if to.is_dir() {
+                files::remove_tree(&to)?;
+            }
             files::replace(&to, &base.blob(&entry.id)?, 0o600)?;
         }
     }

@@ -190,6 +190,19 @@ impl Call<'_> {
             .env("GIT_ATTR_NOSYSTEM", "1")
     }
 
+    /// After [`Call::sealed`]: filters that the person configured find their own files. git itself
+    /// reads no configuration there.
+    pub fn persons_home(mut self) -> Self {
+        let kept = ["HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+        let theirs = self
+            .git
+            .env
+            .iter()
+            .filter(|(key, _)| kept.iter().any(|name| key == name));
+        self.env.extend(theirs.cloned());
+        self
+    }
+
     /// Bytes for standard input; without, it is empty.
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();

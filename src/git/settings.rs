@@ -108,12 +108,9 @@ impl ContentSettings {
             ("core.repositoryformatversion".to_owned(), "0".to_owned()),
             ("core.bare".to_owned(), "false".to_owned()),
         ]);
-        if self.excludes.is_some() {
-            entries.push(("core.excludesfile".into(), here("personal-excludes")));
-        }
-        if self.attributes.is_some() {
-            entries.push(("core.attributesfile".into(), here("personal-attributes")));
-        }
+        // Named even where the person has none: the default places below HOME are not looked at.
+        entries.push(("core.excludesfile".into(), here("personal-excludes")));
+        entries.push(("core.attributesfile".into(), here("personal-attributes")));
         entries.extend(own.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         for (key, value) in entries {
             config.push_str(&config_line(&key, &value));

@@ -46,6 +46,8 @@ pub struct Frozen {
     pub submodules: Vec<Submodule>,
     /// Tracked files in whose place a pipe, socket or device stood: the tree has them as deleted.
     pub special: Vec<Vec<u8>>,
+    /// It changes a `.gitattributes` file, which does not count for the freeze itself.
+    pub attributes: bool,
     /// The agent's index is there and cannot be read: what it had added by force is not known.
     pub unread_index: bool,
 }
@@ -106,7 +108,7 @@ impl Stage {
             .env("GIT_WORK_TREE", &self.worktree)
             .env("GIT_INDEX_FILE", self.git_dir.join("index"))
             .env("GIT_ATTR_SOURCE", &self.base)
-            .env("HOME", &self.git_dir)
+            .persons_home()
     }
 
     /// Stages everything, writes the tree and brings its objects into the clone's store.
@@ -124,7 +126,11 @@ impl Stage {
             GitTree::new(repo, from_git2(base_tree)),
             GitTree::new(repo, from_git2(tree)),
         );
-        let changed = gate::tree::diff(&before, &after)?.len();
+        let changes = gate::tree::diff(&before, &after)?;
+        let changed = changes.len();
+        let attributes = changes
+            .iter()
+            .any(|change| change.path.rsplit(|&b| b == b'/').next() == Some(b".gitattributes"));
         let (nested, put_back) = self.nested_or_ignored(git, &aside)?;
         let nested = [nested, aside.twins].concat();
         Ok(Frozen {
@@ -134,6 +140,7 @@ impl Stage {
             put_back,
             submodules: aside.submodules,
             special: aside.special,
+            attributes,
             unread_index,
         })
     }
@@ -234,9 +241,19 @@ impl Stage {
     }
 }
 
-/// git does not follow a link in place of an ignore file: the link is content, and hides nothing.
+/// What git or a filter may say beside a success. A file or folder that was passed over, and a
+/// filter that failed, are told with these words; all else (a filter's own chatter, a warning about
+/// an attribute line) loses nothing. git does not follow a link in place of an ignore file: the link
+/// is content, and hides nothing.
 fn is_harmless(line: &str) -> bool {
-    line.starts_with("warning: unable to access '") && line.ends_with(".gitignore': Too many levels of symbolic links")
+    let lost = [
+        "error:",
+        "fatal:",
+        "warning: could not open directory",
+        "warning: unable to access",
+    ];
+    let link = line.ends_with(".gitignore': Too many levels of symbolic links");
+    link || !lost.iter().any(|start| line.starts_with(start))
 }
 
 /// Brings a tree's new objects into the clone's store: read, hashed again, written. Folders that

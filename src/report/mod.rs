@@ -64,20 +64,23 @@ impl Outcome {
 }
 
 /// Prints an outcome: the result to standard output, the rest to standard error.
-pub fn print(outcome: &Outcome, as_json: bool) {
+///
+/// # Errors
+/// The result could not be written (a full disk): whoever reads it must not take it for whole.
+pub fn print(outcome: &Outcome, as_json: bool) -> std::io::Result<()> {
     let (result, beside) = text::render(outcome);
     if as_json {
-        stdout(&json::render(outcome));
-    } else {
-        stderr(&beside);
-        stdout(&result);
+        return stdout(&json::render(outcome));
     }
+    stderr(&beside);
+    stdout(&result)
 }
 
 /// Prints why a command was refused.
 pub fn refusal(stop: &Stop, as_json: bool) {
     if as_json {
-        stdout(&json::refusal(stop));
+        // The exit says no already.
+        let _ = stdout(&json::refusal(stop));
     }
     let mut text = format!("agentgate: error: {}\n", stop.message);
     for hint in &stop.hints {
@@ -90,9 +93,15 @@ pub fn refusal(stop: &Stop, as_json: bool) {
 }
 
 /// Writes to standard output. A reader that has gone away is no failure of ours.
-pub fn stdout(text: &str) {
+///
+/// # Errors
+/// Any other failure.
+pub fn stdout(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Writes to standard error.

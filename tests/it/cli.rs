@@ -343,3 +343,22 @@ fn what_is_printed_to_be_typed_can_be_pasted() {
     paste(&here).success();
     assert_eq!(repo.git(["worktree", "list"]).lines().count(), 1);
 }
+
+#[test]
+fn a_result_that_cannot_be_written_is_no_success() {
+    let repo = Repo::new();
+    let binary = env!("CARGO_BIN_EXE_agentgate");
+    let outcome = repo
+        .program("sh")
+        .args(["-c", &format!("'{binary}' status --json > /dev/full")])
+        .run();
+    outcome.expect(1, &["standard output could not be written"]);
+}
+
+#[test]
+fn preflight_reads_the_task_too() {
+    let repo = Repo::new();
+    repo.write("TASK.md", "Goal: x\nAllowed file: a\n");
+    repo.agentgate(["preflight", "--task", "TASK.md"])
+        .expect(22, &["Allowed files"]);
+}

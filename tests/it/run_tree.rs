@@ -239,3 +239,40 @@ fn a_thousand_files_are_all_there() {
         1000
     );
 }
+
+#[test]
+fn a_filter_that_chatters_or_needs_the_home_works() {
+    let repo = various();
+    let bin = repo.home().join("bin");
+    std::fs::create_dir_all(&bin).expect("a folder");
+    std::fs::write(bin.join("up"), "#!/bin/sh\necho working >&2\ntr a-z A-Z\n").expect("a script");
+    repo.program("chmod")
+        .args(["+x", &bin.join("up").display().to_string()])
+        .run()
+        .success();
+    repo.git(["config", "filter.up.clean", "~/bin/up"]);
+    repo.write(".gitattributes", "*.up filter=up\n!*.png binary\n");
+    repo.write("docs/x.up", "a\n");
+    repo.commit("a filter");
+    run_to(0, &repo, "j1", "echo bc >> docs/x.up");
+    assert_eq!(repo.git(["show", "agent/j1:docs/x.up"]), "A\nBC");
+}
+
+#[test]
+fn a_filter_that_fails_fails_the_job() {
+    let repo = various();
+    repo.git(["config", "filter.no.clean", "cat; exit 1"]);
+    repo.write(".gitattributes", "*.no filter=no\n");
+    repo.commit("a filter");
+    // Not required, so git takes the unfiltered content and says so.
+    run(&repo, "j1", "echo b > docs/x.no").expect(1, &["git add --all failed", "external filter"]);
+}
+
+#[test]
+fn a_folder_in_the_place_of_an_ignore_file_hides_nothing() {
+    let repo = various();
+    repo.change("docs/.gitignore", "*.log\n");
+    let agent =
+        "rm docs/.gitignore; mkdir docs/.gitignore; echo h > docs/.gitignore/x; echo docs/.gitignore/ > .gitignore";
+    run(&repo, "j1", agent).expect(0, &["ignored.tar", "docs/.gitignore/x"]);
+}

@@ -43,6 +43,22 @@ pub(super) fn find(
     }
 }
 
+/// Tip of the branch that the CI names as the target, where the clone has it. A base given as an
+/// id may lie far behind it, and its newest policy judges too.
+pub(super) fn target_tip(repo: &Repository, surroundings: &Surroundings) -> Result<Option<Oid>> {
+    for variable in [
+        "GITHUB_BASE_REF",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
+        "CHANGE_TARGET",
+    ] {
+        if let Some(value) = surroundings.text(variable)? {
+            let name = value.strip_prefix("refs/heads/").unwrap_or(&value);
+            return range::of_ref(repo, &format!("refs/remotes/origin/{name}"));
+        }
+    }
+    Ok(None)
+}
+
 fn resolve(
     checkout: &Checkout,
     graph: &Graph,

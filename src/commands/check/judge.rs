@@ -20,6 +20,8 @@ pub(super) struct Scene<'a> {
     pub(super) range: &'a Range,
     /// The base itself, which may have moved on since the merge base.
     pub(super) tip: Oid,
+    /// Tip of the branch that the CI names as the target, if it does.
+    pub(super) target: Option<Oid>,
     pub(super) head: Oid,
 }
 
@@ -45,6 +47,17 @@ impl<'a> Scene<'a> {
         let mut policies: Vec<Policy> = Vec::new();
         for commit in self.range.merge_bases.iter().chain([&self.tip]) {
             let policy = self.policy(*commit)?;
+            if !policies.iter().any(|known| is_same(known, &policy)) {
+                policies.push(policy);
+            }
+        }
+        // A target without a policy takes nothing away from those of the base.
+        if let Some(target) = self.target
+            && lookup(&self.tree(target)?, POLICY_PATH.as_bytes())
+                .map_err(GateError::from)?
+                .is_some()
+        {
+            let policy = self.policy(target)?;
             if !policies.iter().any(|known| is_same(known, &policy)) {
                 policies.push(policy);
             }

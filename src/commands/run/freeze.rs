@@ -66,6 +66,13 @@ impl Job {
                 names(frozen.special.iter().map(Vec::as_slice))
             ));
         }
+        if frozen.attributes {
+            self.notices.push(
+                "a .gitattributes file changed: the base's attributes decided how files became blobs, so look at \
+                 git status after landing"
+                    .into(),
+            );
+        }
         if let Some(shadow) = &self.shadow {
             self.refs = agent_refs::read(shadow, &self.created.base);
             let mut refs = self.refs.clone();

@@ -45,7 +45,8 @@ pub fn task_place(cwd: &Path, given: &Path) -> Option<PathBuf> {
     Some(folder.join(given.file_name()?))
 }
 
-pub(super) fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
+/// Reads a task file: exit 22 with the reason for one that cannot be used.
+pub fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
     let bad = |message: String, hint: &str| Stop::new(Exit::BadTask, message).hint(hint);
     let shown = given.display();
     let path = std::fs::canonicalize(cwd.join(given)).map_err(|error| {

@@ -194,11 +194,20 @@ impl Job {
                 ));
                 next.push((format!("{agentgate} open {id}"), "the same as a worktree".to_owned()));
             }
-            if exit == Exit::Collision {
-                next.push((
+            for (start, command) in [
+                ("config", format!("cat {}", shell(&self.checkout.common.join("config")))),
+                (
+                    "hooks/",
                     format!("ls -la {}", shell(&self.checkout.common.join("hooks"))),
-                    "what changed there is still there: look, and put it back".to_owned(),
-                ));
+                ),
+                ("info/", format!("ls -la {}", shell(&self.checkout.common.join("info")))),
+            ] {
+                if self.owner.state.collisions.iter().any(|name| name.starts_with(start)) {
+                    next.push((
+                        command,
+                        "what changed there is still there: put it back if it was not you".to_owned(),
+                    ));
+                }
             }
             if self.owner.state.agent.is_some() {
                 next.push((

@@ -13,6 +13,7 @@ use crate::commands::Watch;
 use crate::confine;
 use crate::files;
 use crate::gate::{self, Finding, Rule};
+use crate::git::disarm;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
@@ -169,6 +170,7 @@ impl Job {
         };
         // Not one process of the agent is left: from here on the worktree is ours again.
         if self.worktree_is_there() {
+            disarm::open_folder(&worktree.path)?;
             self.set_git_dir_aside(&worktree)?;
             worktree.restore_git_file()?;
         }

@@ -288,3 +288,26 @@ fn the_ci_names_the_branch_that_a_test_merge_is_for() {
         .run()
         .expect(0, &["which origin/main has"]);
 }
+
+#[test]
+fn the_newest_policy_of_the_named_target_judges_where_the_base_is_an_old_id() {
+    let origin = Repo::new();
+    origin.branch("f");
+    origin.change("secret/key", "k\n");
+    origin.checkout("main");
+    origin.change("architecture/invariants.yml", &super::stricter());
+    let clone = origin.clone_as("clone", &[]);
+    clone.git(["checkout", "--quiet", "origin/f"]);
+    let old = clone.git(["merge-base", "origin/main", "HEAD"]);
+    clone
+        .command(["check"])
+        .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", &old)
+        .run()
+        .expect(6, &[]);
+    clone
+        .command(["check"])
+        .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", &old)
+        .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+        .run()
+        .expect(3, &["secret/key"]);
+}
