@@ -1,8 +1,10 @@
 //! How an entry of the policy or of a task matches a path.
 //!
 //! Invariants: paths are bytes, as git has them, never decoded lossily; a plain entry matches by
-//! whole components (`infra/async` is not a prefix of `infra/asyncify.ts`); an entry that could
-//! never match, such as an absolute path, is an error and not a dead rule.
+//! whole components (`infra/async` is not a prefix of `infra/asyncify.ts`); a glob that denies a
+//! folder denies what lies below it, while one that allows a folder allows nothing else, since
+//! widening an allow-list lets things through; an entry that could never match, such as an absolute
+//! path, is an error and not a dead rule.
 
 mod fold;
 mod glob;
@@ -52,7 +54,9 @@ impl PathRule {
     /// itself and everything below it. `.` means what lies directly in the root folder.
     ///
     /// An entry with `*`, `?`, `[` or `{` is a glob in which `*` does not cross `/` and `**` does.
-    /// It matches exactly the paths it describes: `src/*` does not match `src/a/b`. A glob that
+    /// [`allows`](Self::allows) takes exactly the paths it describes: `src/*` does not allow
+    /// `src/a/b`. [`denies`](Self::denies) takes what lies below them too: `**/async` denies
+    /// `infra/async/x`, and `src/*` denies `src/a/b`, since `src/a` is denied. A glob that
     /// ends in `/` or `/**` also matches the folder before it, so that a link put in the folder's
     /// place is seen. A path that equals the text of a glob, or lies below that, is matched too:
     /// folders such as `app/[id]` exist.
@@ -137,7 +141,8 @@ impl PathRule {
         }
     }
 
-    /// Whether this path is matched byte for byte (allow-lists use this).
+    /// Whether this path is matched byte for byte (allow-lists use this). What lies below a folder
+    /// that a glob describes is not.
     pub fn allows(&self, path: &[u8]) -> bool {
         match &self.compiled {
             Compiled::Root => !path.contains(&b'/'),
@@ -146,15 +151,25 @@ impl PathRule {
         }
     }
 
-    /// Whether this path is matched, counting case and Unicode twins (deny-lists use this).
+    /// Whether this path or a folder above it is matched, counting case and Unicode twins
+    /// (deny-lists use this, and what asks whose rules look at a file).
     pub fn denies(&self, path: &[u8]) -> Option<Match> {
-        if self.allows(path) {
+        let is_exact = match &self.compiled {
+            Compiled::Glob { exact, .. } => self.allows(path) || parents(path).any(|folder| exact.matches(folder)),
+            _ => self.allows(path),
+        };
+        if is_exact {
             return Some(Match::Exact);
         }
+        let path = fold(path);
         let twin = match &self.compiled {
             Compiled::Root => false,
-            Compiled::Plain { folded, .. } => is_at_or_below(&fold(path), folded),
-            Compiled::Glob { folded, .. } => folded.matches(&fold(path)),
+            Compiled::Plain { folded, .. } => is_at_or_below(&path, folded),
+            Compiled::Glob { literal, folded, .. } => {
+                folded.matches(&path)
+                    || parents(&path).any(|folder| folded.matches(folder))
+                    || is_at_or_below(&path, &fold(literal))
+            }
         };
         twin.then_some(Match::Twin)
     }
@@ -176,6 +191,12 @@ impl PathRule {
 
 fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
+}
+
+/// The folders above a path, without the root.
+fn parents(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes.map(|(index, _)| &path[..index])
 }
 
 /// Whether `path` is `folder` or lies below it, by whole components.

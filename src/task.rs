@@ -26,7 +26,8 @@ pub const MAX_BYTES: usize = 256 * 1024;
 /// A task as given.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// `Goal:`, else the first non-empty line (Markdown heading marks removed); never empty.
+    /// `Goal:`, else what stands under a heading or behind a label `Goal`, else the first non-empty
+    /// line (Markdown heading marks removed); never empty.
     pub goal: String,
     /// `Allowed files:`; empty: no such limit.
     pub allowed_files: Vec<PathRule>,
@@ -155,7 +156,7 @@ impl Task {
             }
         }
         if task.goal.is_empty() {
-            task.goal = match read.first_prose {
+            task.goal = match read.labelled_goal.or(read.first_prose) {
                 Some(goal) => goal,
                 None => return bad(None, "it says nothing but its limits", "add a line `Goal: ...`"),
             };

@@ -61,6 +61,45 @@ fn a_star_does_not_cross_a_slash() {
 }
 
 #[test]
+fn a_glob_that_denies_a_folder_denies_what_is_below() {
+    for (text, path) in [
+        ("**/async", "infra/async/worker.ts"),
+        ("**/async", "async/a/b"),
+        ("**/secrets", "a/secrets/b/c"),
+        ("sec*", "secrets/a"),
+        ("services/*", "services/a/b/c"),
+        ("services/*/src", "services/a/src/b.ts"),
+        ("infra/*", "infra/a/b"),
+        ("*.pem", "x.pem/key"),
+        ("src/*.ts", "src/a.ts/b.js"),
+        ("{a,b}/?", "b/x/y"),
+    ] {
+        let rule = rule(text);
+        assert_eq!(rule.denies(path.as_bytes()), Some(Match::Exact), "{text} {path}");
+        assert!(!rule.allows(path.as_bytes()), "{text} {path}");
+    }
+    for (text, path) in [
+        ("src/*.ts", "src/a/b.ts"),
+        ("services/*/src", "services/a/lib/src"),
+        ("services/*/src", "services/src"),
+        ("infra/*", "infra"),
+        ("infra/*", "a/infra/b"),
+        ("*.pem", "a/x.pem"),
+        ("sec*", "a/secrets/b"),
+        ("**/async", "infra/asyncify/x"),
+    ] {
+        assert_eq!(rule(text).denies(path.as_bytes()), None, "{text} {path}");
+    }
+    for (text, path) in [
+        ("**/async", "Infra/ASYNC/x"),
+        ("sec*", "Secrets/a"),
+        ("app/[id]", "App/[id]/page.tsx"),
+    ] {
+        assert_eq!(rule(text).denies(path.as_bytes()), Some(Match::Twin), "{text} {path}");
+    }
+}
+
+#[test]
 fn two_stars_cross_slashes() {
     let rule = rule("src/**/*.ts");
     for path in ["src/a.ts", "src/a/b.ts", "src/a/b/c.ts"] {
@@ -247,7 +286,12 @@ proptest::proptest! {
     fn no_entry_and_no_path_is_a_panic(text in "[a-zA-Z*?{},/.é!\\[\\]-]{0,24}|\\PC{0,12}", path: Vec<u8>) {
         if let Ok(rule) = PathRule::parse(&text, String::new()) {
             let exact = rule.denies(&path) == Some(Match::Exact);
-            assert_eq!(rule.allows(&path), exact);
+            assert!(exact || !rule.allows(&path));
+            assert!(rule.is_glob() || rule.allows(&path) == exact);
+            // What lies below something denied is denied, but for the root's own files.
+            if rule.denies(&path).is_some() && text.contains(char::is_alphanumeric) {
+                assert!(rule.denies(&[&path, &b"/x"[..]].concat()).is_some());
+            }
             if let Some(literal) = rule.literal() {
                 assert!(rule.allows(literal));
                 assert!(rule.allows(&[literal, b"/", &path].concat()));

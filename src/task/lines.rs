@@ -2,7 +2,7 @@
 //! so much like a key that reading them as prose would drop a limit.
 
 use super::values::{Value, single, values};
-use super::{BadTask, bad, near};
+use super::{BadTask, bad, duration, near, non_goals};
 
 /// A known key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(super) struct Block {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) blocks: Vec<Block>,
+    /// What a label or heading such as `## Goal` or `**Goal:** ...` gives.
+    pub(super) labelled_goal: Option<String>,
     /// The first line with letters or digits that belongs to no key.
     pub(super) first_prose: Option<String>,
     /// What sounds like a limit and is none, each a sentence.
@@ -65,6 +67,7 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
     let lines: Vec<&str> = text.lines().collect();
     let mut read = Read {
         blocks: Vec::new(),
+        labelled_goal: None,
         first_prose: None,
         unread: Vec::new(),
     };
@@ -95,7 +98,13 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
             let above_list = below.is_some_and(|line| item(line).is_some());
             near::refuse(line, number, above_list || underlined)?;
             read.unread.extend(near::unread(line, underlined));
-            if read.first_prose.is_none() && line.contains(char::is_alphanumeric) {
+            if let Some(text) = near::goal(line, underlined) {
+                let goal = match text.contains(char::is_alphanumeric) {
+                    true => Some(without_marks(text)),
+                    false => following(&lines, next + usize::from(underlined)).map(|(text, _)| text),
+                };
+                read.labelled_goal = read.labelled_goal.or(goal);
+            } else if read.first_prose.is_none() && line.contains(char::is_alphanumeric) {
                 read.first_prose = Some(without_marks(line));
             }
             continue;
@@ -110,7 +119,13 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
             values: values(key, rest, number)?,
         };
         if key != Key::Goal {
+            next = continued(&mut block, rest, &lines, next)?;
             next = items(&mut block, &lines, next)?;
+        } else if block.values.is_empty() {
+            // The line stays where it is: if it is a misspelt key, it is still refused.
+            block
+                .values
+                .extend(following(&lines, next).map(|(text, line)| Value { text, line }));
         }
         read.blocks.push(block);
     }
@@ -123,6 +138,89 @@ pub(super) fn read(text: &str) -> Result<Read, BadTask> {
             read.unread.truncate(MAX_UNREAD);
             Ok(read)
         }
+    }
+}
+
+/// The next line with letters or digits, without marks, and its number; `None` where a key or a
+/// code block comes first.
+fn following(lines: &[&str], next: usize) -> Option<(String, u32)> {
+    let rest = lines.iter().enumerate().skip(next);
+    let (at, line) = rest
+        .into_iter()
+        .find(|(_, line)| line.contains(char::is_alphanumeric) || opens(line).is_some())?;
+    (key(line).is_none() && opens(line).is_none()).then(|| (without_marks(line), at as u32 + 1))
+}
+
+/// Reads the lines that go on with the value on a key's own line: indented ones, which a person
+/// takes for part of it. Paths and names go on behind a comma only, since half a path is another.
+fn continued(block: &mut Block, rest: &str, lines: &[&str], mut next: usize) -> Result<usize, BadTask> {
+    if block.key == Key::Timeout || block.values.is_empty() {
+        return Ok(next);
+    }
+    let mut before = rest;
+    while let Some(line) = lines.get(next).filter(|line| !line.trim().is_empty()) {
+        let number = next as u32 + 1;
+        let after_comma = before.trim_end().ends_with(',');
+        if item(line).is_some() {
+            break;
+        }
+        if !line.starts_with([' ', '\t']) {
+            if after_comma && key(line).is_none() {
+                let message = format!("`{}:` on the line above ends in a comma", block.key.name());
+                return bad(
+                    number,
+                    message,
+                    "indent the line that goes on with it, or remove the comma",
+                );
+            }
+            break;
+        }
+        match (after_comma, block.key, block.values.last_mut()) {
+            (false, Key::NonGoals, Some(last)) => {
+                last.text.push(' ');
+                last.text.push_str(line.trim());
+            }
+            (false, ..) => {
+                return bad(
+                    number,
+                    "an entry over several lines",
+                    "end the line above with a comma, or give one entry a line, each with a `-`",
+                );
+            }
+            (true, key, _) => block.values.extend(values(key, line.trim(), number)?),
+        }
+        before = line;
+        next += 1;
+    }
+    apart(block, lines, next)?;
+    Ok(next)
+}
+
+/// Refuses a list that stands below a value on the key's own line with a blank line between, if
+/// its items could be meant for the key: the list would be dropped.
+fn apart(block: &Block, lines: &[&str], next: usize) -> Result<(), BadTask> {
+    if lines.get(next).is_none_or(|line| !line.trim().is_empty()) {
+        return Ok(());
+    }
+    let rest = lines.iter().enumerate().skip(next);
+    let mut list = rest
+        .skip_while(|(_, line)| line.trim().is_empty())
+        .map_while(|(at, line)| {
+            let text = item(line);
+            (text.is_some() || line.trim().is_empty()).then_some((at, text.unwrap_or_default()))
+        });
+    let is_meant = |text: &str| match block.key {
+        Key::NonGoals => non_goals::limits(text) != non_goals::Limits::default(),
+        // A sentence is no entry: such a list says what to do.
+        _ => !text.is_empty() && (text.starts_with(['`', '"', '\'', '[']) || !text.contains(char::is_whitespace)),
+    };
+    match list.find(|(_, text)| is_meant(text)) {
+        Some((at, _)) => bad(
+            at as u32 + 1,
+            format!("a list below a value of `{}:` on its own line", block.key.name()),
+            "give either the line or the list; put a line of text before a list that is not meant for it",
+        ),
+        None => Ok(()),
     }
 }
 
@@ -186,7 +284,13 @@ fn key(line: &str) -> Option<(Key, &str)> {
     let key = Key::ALL
         .into_iter()
         .find(|key| key.name().eq_ignore_ascii_case(word.trim_end()))?;
-    Some((key, rest.trim()))
+    let rest = rest.trim();
+    // Logs and reports say `Timeout: 30000ms exceeded`: only one word, or what is a duration in
+    // several, is a limit.
+    let is_limit = rest.is_empty()
+        || rest.starts_with(|c: char| c.is_ascii_digit())
+            && (!rest.contains(char::is_whitespace) || duration::suggested(rest).is_some());
+    (key != Key::Timeout || is_limit).then_some((key, rest))
 }
 
 /// The fence that a line opens: at least three backticks or tildes.

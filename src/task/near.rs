@@ -1,6 +1,7 @@
 //! Lines that are no key and would be taken for one.
 //!
-//! Invariant: what a person would take for one of the keys is refused; what merely sounds like a
+//! Invariant: what a person would take for one of the keys is refused, but for `Goal`, which limits
+//! nothing, and `Timeout`, a word of many logs and settings, which is told; what merely sounds like a
 //! limit is prose and is told, so that nobody relies on it.
 
 use unicode_normalization::UnicodeNormalization;
@@ -28,7 +29,8 @@ pub(super) fn refuse(line: &str, number: u32, stands_alone: bool) -> Result<(), 
         let letters = letters(word);
         Key::ALL
             .into_iter()
-            .find(|&key| is_near(&letters, key, sign, is_item(line)))
+            .filter(|key| !matches!(key, Key::Goal | Key::Timeout))
+            .find(|&key| is_near(&letters, key, sign, is_item(line)) && !is_sentence(line, &letters, key))
     });
     let Some(key) = near.or_else(|| names_a_path(line).then_some(Key::AllowedFiles)) else {
         return Ok(());
@@ -40,10 +42,47 @@ pub(super) fn refuse(line: &str, number: u32, stands_alone: bool) -> Result<(), 
     )
 }
 
+/// Whether the line says something about an area: `Area: the checkout flow is affected`.
+fn is_sentence(line: &str, letters: &str, key: Key) -> bool {
+    let text = line.split_once([':', '\u{ff1a}']).map_or("", |(_, text)| text);
+    key == Key::Areas && letters != "areas" && !text.contains(',') && text.split_whitespace().count() > 4
+}
+
+/// What follows a label `Goal` in the line, which may be nothing; `None` for any other line.
+pub(super) fn goal(line: &str, underlined: bool) -> Option<&str> {
+    let visible = line.trim_start_matches(|c: char| c.is_whitespace() || is_invisible(c));
+    let bare = visible.trim_start_matches(|c: char| c.is_whitespace() || is_invisible(c) || "-*+>#_`".contains(c));
+    let end = bare.find(|c: char| !c.is_alphanumeric()).unwrap_or(bare.len());
+    let (word, rest) = bare.split_at(end);
+    if !matches!(letters(word).as_str(), "goal" | "goals") {
+        return None;
+    }
+    // `Goal-driven` and `Goal of the work` are words of a sentence.
+    let marked = rest.trim_start_matches(['*', '_', '`', ' ', '\t']);
+    let text = marked.trim_start_matches([
+        ':', '\u{ff1a}', '=', '-', '\u{2013}', '\u{2014}', '#', '*', '_', ' ', '\t',
+    ]);
+    let is_label = match marked.chars().next() {
+        Some(':' | '\u{ff1a}' | '=') => true,
+        Some('-' | '\u{2013}' | '\u{2014}') => rest.starts_with(char::is_whitespace),
+        Some('#') | None => visible.starts_with(['#', '*', '_']) || underlined,
+        _ => false,
+    };
+    is_label.then_some(text)
+}
+
 /// A sentence about a line that sounds like a limit and is not read as one.
 pub(super) fn unread(line: &str, underlined: bool) -> Option<String> {
-    beginnings(line, underlined).into_iter().find_map(|(word, _)| {
+    beginnings(line, underlined).into_iter().find_map(|(word, sign)| {
         let letters = letters(word);
+        let is_area = is_near(&letters, Key::Areas, sign, false) && is_sentence(line, &letters, Key::Areas);
+        let missed = [
+            (is_area, Key::Areas),
+            (is_near(&letters, Key::Timeout, sign, false), Key::Timeout),
+        ];
+        if let Some((_, key)) = missed.into_iter().find(|(is_missed, _)| *is_missed) {
+            return Some(format!("`{}` is not read as a limit; {}", shown(line), key.usage()));
+        }
         let (_, instead) = SOUNDS_LIKE
             .iter()
             .find(|(words, _)| words.split_ascii_whitespace().any(|known| known == letters))?;
@@ -162,6 +201,6 @@ fn is_near(letters: &str, key: Key, sign: Sign, is_item: bool) -> bool {
         // well be about timeouts.
         Key::Areas => has_colon && distance <= 1 || letters == "allowedareas",
         Key::Timeout => has_colon && distance <= 1,
-        Key::Goal => has_colon && distance <= 1 && letters.starts_with('g') && !matches!(letters, "goat" | "goad"),
+        Key::Goal => false,
     }
 }

@@ -66,7 +66,7 @@ fn lists_may_follow_a_key() {
 fn a_list_ends_with_the_first_other_line() {
     let task = task("Do it\nAllowed files:\n- a\nProse\n- b\n");
     assert_eq!(files(&task), ["a"]);
-    let task = super::Task::parse(b"Do it\nAllowed files: a\n\n- prose\n").unwrap();
+    let task = super::Task::parse(b"Do it\nAllowed files: a\n\n- some prose\n").unwrap();
     assert_eq!(files(&task), ["a"]);
 }
 

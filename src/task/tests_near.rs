@@ -21,16 +21,11 @@ fn misspelt_keys_are_refused() {
         ("## Allowed files", "Allowed files"),
         ("## Allowed file", "Allowed files"),
         ("# Areas", "Areas"),
-        ("# Goal", "Goal"),
         ("### Non-goals:", "Non-goals"),
         ("Non goals: a", "Non-goals"),
         ("Nongoals: a", "Non-goals"),
         ("Non-goal: a", "Non-goals"),
-        ("Time out: 5m", "Timeout"),
-        ("Timout: 5m", "Timeout"),
         ("Area: a", "Areas"),
-        ("Goals: a", "Goal"),
-        ("Gaol: a", "Goal"),
         ("Allowed file(s): a", "Allowed files"),
         ("Allowed: a", "Allowed files"),
         ("Files: a", "Allowed files"),
@@ -208,7 +203,8 @@ fn a_key_given_twice_is_refused() {
 #[test]
 fn keys_without_a_value_are_refused() {
     for key in ["Goal", "Allowed files", "Areas", "Non-goals", "Timeout"] {
-        let error = refused(format!("Do it\n{key}:\n\nProse\n"));
+        let end = if key == "Goal" { "" } else { "Prose\n" };
+        let error = refused(format!("Do it\n{key}:\n\n{end}"));
         assert!(
             error.starts_with(&format!("task line 2: `{key}:` has no value\nhint: write `{key}: ")),
             "{error}"
@@ -238,5 +234,136 @@ fn an_underlined_heading_is_a_heading() {
     assert!(
         scope[1].starts_with("`Constraints` is not read as a limit; "),
         "{scope:?}"
+    );
+}
+
+#[test]
+fn a_goal_is_never_refused() {
+    for (text, goal) in [
+        ("# Goal\n\nAdd a retry\n", "Add a retry"),
+        ("Title\n\n## Goal ##\n- Add a retry\n", "Add a retry"),
+        ("Goal\n====\n\nAdd a retry\n", "Add a retry"),
+        ("Title\n**Goal:** Add a retry\n", "Add a retry"),
+        ("**Goal**: Add a retry\n", "Add a retry"),
+        ("- Goal: Add a retry\n", "Add a retry"),
+        ("> Goal: Add a retry\n", "Add a retry"),
+        ("Goals:\n- Add a retry\n", "Add a retry"),
+        ("Goal - Add a retry\n", "Add a retry"),
+        ("Goal:\nAdd a retry\n", "Add a retry"),
+        ("Goal:\n\n  Add a retry\n  soon\n", "Add a retry"),
+        ("Goal: Add a retry\n## Goal\nother\n", "Add a retry"),
+        ("## Goal\nAreas: a\n\nAdd a retry\n", "Add a retry"),
+        ("Add a retry\nGaol: x\n## Goals\n", "Add a retry"),
+        ("Add a retry\n| Goal | Owner |\n", "Add a retry"),
+        ("Goal-driven retry\n", "Goal-driven retry"),
+    ] {
+        assert_eq!(task(text).goal, goal, "{text}");
+    }
+    assert!(refused("Goal:\nAllowed file: a\n").starts_with("task line 2: `Allowed file: a` is not read as a key"));
+}
+
+#[test]
+fn a_timeout_that_is_no_limit_is_prose_and_told() {
+    for line in [
+        "## Timeout",
+        "- Timeout: 5m",
+        "**Timeout:** 5m",
+        "    timeout = 30",
+        "\"timeout\": 30",
+        "Timeouts: all of them",
+        "Timout: 5m",
+        "Timeout: 30000ms exceeded",
+        "Timeout: 30m at most",
+        "Timeout: as before",
+    ] {
+        let task = task(&format!("Do it\n{line}\n{line}\n"));
+        assert_eq!(task.timeout, None, "{line}");
+        let told = format!(
+            "`{}` is not read as a limit; write `Timeout: 30m`",
+            line.trim().escape_debug()
+        );
+        assert_eq!(task.scope()[1], told, "{line}");
+    }
+    assert!(refused("Do it\nTimeout: 30000ms\n").starts_with("task line 2: `30000ms` is no duration"));
+}
+
+#[test]
+fn a_sentence_about_an_area_is_prose_and_told() {
+    let task = task("Do it\nArea: the checkout flow is affected\n");
+    assert!(task.areas.is_empty());
+    assert_eq!(
+        task.scope()[1],
+        "`Area: the checkout flow is affected` is not read as a limit; write `Areas: payments`, with names from the \
+         policy"
+    );
+    assert!(refused("Do it\nArea: a, b\n").contains("did you mean `Areas:`"));
+}
+
+#[test]
+fn a_value_that_goes_on_below_its_line_is_not_dropped() {
+    assert_eq!(
+        files(&task("Do it\nAllowed files: a.ts,\n  b.ts,\n\tc.ts\nProse\n")),
+        ["a.ts", "b.ts", "c.ts"]
+    );
+    assert_eq!(
+        task("Do it\nNon-goals: any\n  new dependencies\n").non_goals,
+        ["any new dependencies"]
+    );
+    assert!(task("Do it\nNon-goals: any\n  new dependencies\n").no_new_dependencies);
+    assert_eq!(
+        refused("Do it\nAllowed files: a.ts,\nb.ts\n"),
+        "task line 3: `Allowed files:` on the line above ends in a comma\nhint: indent the line that goes on with it, or \
+         remove the comma"
+    );
+    assert!(refused("Do it\nAllowed files: a.ts\n  b.ts\n").starts_with("task line 3: an entry over several lines"));
+    for text in [
+        "Allowed files: a.ts\n\n- b.ts\n",
+        "Allowed files: a.ts\n\n- some prose\n- `b.ts`\n",
+        "Areas: a\n\n* b\n",
+        "Non-goals: a\n\n- no new dependencies\n",
+    ] {
+        let error = refused(format!("Do it\n{text}"));
+        assert!(
+            error.contains("hint: give either the line or the list"),
+            "{text} {error}"
+        );
+    }
+    assert_eq!(
+        files(&task("Do it\nAllowed files: a.ts\n\n- add a retry\n- test it\n")),
+        ["a.ts"]
+    );
+    assert_eq!(files(&task("Do it\nAllowed files: a.ts\n\nSteps\n- b.ts\n")), ["a.ts"]);
+}
+
+#[test]
+fn links_and_line_numbers_are_refused() {
+    for (entry, what) in [
+        (
+            "[i.ts](path/i.ts)",
+            "a Markdown link\nhint: write the plain path, `path/i.ts`",
+        ),
+        (
+            "i.ts:10-20",
+            "a path with line numbers\nhint: write the plain path, `i.ts`",
+        ),
+        (
+            "i.ts:10",
+            "a path with line numbers\nhint: write the plain path, `i.ts`",
+        ),
+        (
+            "i.ts#L10-L20",
+            "a path with line numbers\nhint: write the plain path, `i.ts`",
+        ),
+        (
+            "`i.ts:10`",
+            "a path with line numbers\nhint: write the plain path, `i.ts`",
+        ),
+    ] {
+        let error = refused(format!("Do it\nAllowed files:\n- {entry}\n"));
+        assert_eq!(error, format!("task line 3: `{entry}` is {what}"));
+    }
+    assert_eq!(
+        files(&task("Do it\nAllowed files: app/[id]/(a)/x, a:b\n")),
+        ["app/[id]/(a)/x", "a:b"]
     );
 }

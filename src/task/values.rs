@@ -42,6 +42,9 @@ pub(super) fn single(text: &str, line: u32) -> Result<Vec<Value>, BadTask> {
 /// or would make the path another one.
 fn unquoted(key: Key, text: &str, line: u32) -> Result<Vec<Value>, BadTask> {
     let text = text.trim();
+    if key == Key::AllowedFiles {
+        plain(text, line)?;
+    }
     for mark in ['`', '"', '\''] {
         let Some(inner) = text.strip_prefix(mark) else {
             continue;
@@ -77,6 +80,34 @@ fn unquoted(key: Key, text: &str, line: u32) -> Result<Vec<Value>, BadTask> {
         );
     }
     single(text, line)
+}
+
+/// Refuses a Markdown link and a path with line numbers: read as a path, neither names the file.
+fn plain(text: &str, line: u32) -> Result<(), BadTask> {
+    let link = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(')'));
+    let (what, path) = match link.and_then(|rest| rest.split_once("](")) {
+        Some((_, target)) => ("a Markdown link", target),
+        None => match without_lines(text.trim_matches(['`', '"', '\''])) {
+            Some(path) => ("a path with line numbers", path),
+            None => return Ok(()),
+        },
+    };
+    let shown: String = text.chars().take(60).collect();
+    bad(
+        line,
+        format!("`{}` is {what}", shown.escape_debug()),
+        format!("write the plain path, `{}`", path.escape_debug()),
+    )
+}
+
+/// The path in `i.ts:10`, `i.ts:10-20`, `i.ts:10:5` or `i.ts#L10`.
+fn without_lines(text: &str) -> Option<&str> {
+    let (path, lines) = text.split_once("#L").or_else(|| text.split_once(':'))?;
+    let is_lines = lines.starts_with(|c: char| c.is_ascii_digit())
+        && lines
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | 'L'));
+    (is_lines && !path.is_empty()).then_some(path)
 }
 
 /// Words that a person may write for no limit, or for nothing. Read as paths they would allow

@@ -2,9 +2,10 @@
 //! misspelt protected path protects none, and both look like rules.
 //!
 //! It is a notice and no finding, since an entry may be meant for what is yet to come.
+//! A glob of an allow-list that names folders is told too: nothing below them is allowed by it.
 //! `forbidden_dirs` are left out: they usually name what must never exist.
 
-use crate::gate::paths::PathRule;
+use crate::gate::paths::{Match, PathRule};
 use crate::gate::policy::BUILT_IN;
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Kind, POLICY_PATH, Policy, Tree, Unreadable, Verdict};
@@ -25,20 +26,36 @@ pub(super) fn notice(policy: &Policy, base: &dyn Tree, verdict: &mut Verdict) ->
     }
     let roots = policy.areas.iter().flat_map(|area| &area.allowed_roots);
     let protected = policy.must_not_touch.iter().filter(|rule| rule.key != BUILT_IN);
-    let rules: Vec<&PathRule> = roots.chain(protected).collect();
+    let rules = roots
+        .map(|rule| (rule, true))
+        .chain(protected.map(|rule| (rule, false)));
     let mut dead = Vec::new();
     let mut globs = Vec::new();
-    for rule in rules {
+    for (rule, allows) in rules {
         match rule.literal() {
             Some(path) if lookup(base, path)?.is_none() => dead.push(rule),
             Some(_) => {}
-            None if rule.is_glob() => globs.push(rule),
+            None if rule.is_glob() => globs.push(Looked {
+                rule,
+                allows,
+                names_folders: false,
+            }),
             // `.` is the root folder itself, which is there.
             None => {}
         }
     }
     if !globs.is_empty() {
-        dead.extend(unmatched(base, globs)?);
+        let (folders, unmatched): (Vec<_>, Vec<_>) =
+            unmatched(base, globs)?.into_iter().partition(|glob| glob.names_folders);
+        dead.extend(unmatched.iter().map(|glob| glob.rule));
+        verdict.notices.extend(folders.iter().take(MAX_NAMED).map(|glob| {
+            format!(
+                "{} of {} names folders, not what is in them: write {}",
+                shown(glob.rule.text.as_bytes()),
+                glob.rule.key,
+                shown(format!("{}/**", glob.rule.text).as_bytes()),
+            )
+        }));
     }
     let named: Vec<String> = dead
         .iter()
@@ -63,8 +80,30 @@ pub(super) fn notice(policy: &Policy, base: &dyn Tree, verdict: &mut Verdict) ->
     Ok(())
 }
 
+/// A glob that has matched no file yet.
+struct Looked<'a> {
+    rule: &'a PathRule,
+    /// It stands in an allow-list.
+    allows: bool,
+    /// Of an allow-list: it matched a folder above some file.
+    names_folders: bool,
+}
+
+impl Looked<'_> {
+    /// Whether this file leaves the glob without a match.
+    fn misses(&mut self, path: &[u8]) -> bool {
+        match self.rule.denies(path) {
+            Some(Match::Exact) if self.allows && !self.rule.allows(path) => {
+                self.names_folders = true;
+                true
+            }
+            found => found.is_none(),
+        }
+    }
+}
+
 /// The globs that match no file of the tree; none where the tree is too large to be walked.
-fn unmatched<'a>(tree: &dyn Tree, mut globs: Vec<&'a PathRule>) -> Result<Vec<&'a PathRule>, Unreadable> {
+fn unmatched<'a>(tree: &dyn Tree, mut globs: Vec<Looked<'a>>) -> Result<Vec<Looked<'a>>, Unreadable> {
     let mut open = vec![(Vec::new(), tree.root())];
     let mut seen = 0;
     while let Some((prefix, folder)) = open.pop() {
@@ -76,7 +115,7 @@ fn unmatched<'a>(tree: &dyn Tree, mut globs: Vec<&'a PathRule>) -> Result<Vec<&'
             let path = join(&prefix, &entry.name);
             match entry.kind {
                 Kind::Tree => open.push((path, entry.id)),
-                _ => globs.retain(|rule| rule.denies(&path).is_none()),
+                _ => globs.retain_mut(|glob| glob.misses(&path)),
             }
         }
     }

@@ -76,6 +76,12 @@ pub(super) fn unmapped(policy: &Policy, changes: &[Change], verdict: &mut Verdic
     }
     // An area without roots reads imports everywhere: then the sentence would be wrong.
     let everywhere = |area: &Area| area.allowed_roots.is_empty() && !area.forbidden_imports.is_empty();
+    // Import rules also look below folders that a glob among the roots names, and at twins.
+    let is_near = |path: &[u8]| {
+        let mut roots = policy.areas.iter().flat_map(|area| &area.allowed_roots);
+        roots.any(|root| root.denies(path).is_some())
+    };
+    let strays: Vec<&Change> = strays.into_iter().filter(|change| !is_near(&change.path)).collect();
     if !strays.is_empty() && !policy.areas.is_empty() && !policy.areas.iter().any(everywhere) {
         verdict.notices.push(match strays.len() {
             1 => "1 changed path belongs to no area; no import rule looked at it".into(),

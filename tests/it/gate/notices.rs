@@ -38,6 +38,41 @@ fn all_of_them_make_one_notice() {
 }
 
 #[test]
+fn a_root_that_names_folders_is_told() {
+    let policy = "version: 1\nmust_not_touch: ['sec*']\np:\n  allowed_roots: ['packages/*', 'libs/*', 'apps/*/**']\n  \
+                  forbidden_imports: [redis]\n";
+    let base = [
+        file("packages/x/a.ts", "a"),
+        file("libs/a.ts", "a"),
+        file("libs/x/a.ts", "a"),
+        file("apps/x/a.ts", "a"),
+        file("secrets/a", "a"),
+    ];
+    assert_eq!(
+        unmatched(policy, &base),
+        ["`packages/*` of p.allowed_roots[0] names folders, not what is in them: write `packages/*/**`"]
+    );
+}
+
+#[test]
+fn source_of_unread_languages_is_counted_where_import_rules_look() {
+    for (roots, count) in [("[cmd/]", 2), ("['c*']", 2), ("[lib/]", 0)] {
+        let policy = format!("version: 1\np:\n  allowed_roots: {roots}\n  forbidden_imports: [redis]\n");
+        let base = tree_with(&policy, &[file("cmd/a", "a"), file("lib/a", "a")]);
+        let added = [
+            file("cmd/a", "a"),
+            file("lib/a", "a"),
+            file("cmd/n.go", "package n\n"),
+            file("cmd/n.rs", "use redis;\n"),
+        ];
+        let verdict = gate::check(&base, &tree_with(&policy, &added), None).expect("the gate can judge");
+        let expect = "2 changed files of kinds whose imports this version does not read: .go, .rs";
+        let told = verdict.notices.iter().filter(|notice| *notice == expect).count();
+        assert_eq!(told * 2, count, "{roots}: {:?}", verdict.notices);
+    }
+}
+
+#[test]
 fn a_policy_of_another_tree_is_not_compared() {
     let newer = tree_with("version: 1\nmust_not_touch: [later]\n", &[]);
     let base = tree_with("version: 1\nmust_not_touch: [now]\n", &[file("now", "a")]);
