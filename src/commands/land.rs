@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use git2::Oid;
 
-use super::remains::{self, Edits, checked_out_at};
+use super::remains::{self, CheckedOut, Edits, checked_out_at};
 use super::{Surroundings, drop};
 use crate::exit::{Exit, Stop};
 use crate::files;
@@ -63,12 +63,17 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
             .hint("name another: --onto BRANCH")
         })?;
     let moves = old != commit;
-    if moves && old != base && !repo.graph_descendant_of(commit, old).unwrap_or(false) {
+    // Nobody judged what lies between another tip and the base, even where git could fast-forward.
+    if moves && old != base {
         return Err(moved(repo, &target, old, commit, &created, id).into());
     }
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, Edits::Refuse)?;
-    let place = checked_out_at(&checkout, &target)?.filter(|place| moves && place.is_dir());
+    let place = match checked_out_at(&checkout, &target)? {
+        CheckedOut::At(place) => Some(place).filter(|place| moves && place.is_dir()),
+        CheckedOut::MainUnknown if moves => return Err(unknown_place(&checkout, &target, id).into()),
+        _ => None,
+    };
     if moves {
         advance(&checkout, place.as_deref(), &target, old, commit, id)?;
     }
@@ -113,6 +118,23 @@ fn advance(checkout: &Checkout, place: Option<&Path>, target: &str, old: Oid, co
     Ok(())
 }
 
+/// The files of a checkout that cannot be found would be left behind.
+fn unknown_place(checkout: &Checkout, target: &str, id: &str) -> Stop {
+    Stop::new(
+        Exit::WrongState,
+        format!(
+            "{} is checked out in the main checkout, and {} does not say where that is",
+            short(target),
+            checkout.common.display()
+        ),
+    )
+    .hint(format!(
+        "cd into the main checkout, then: agentgate land {} --onto {}",
+        shell_words::quote(id),
+        shell_words::quote(short(target))
+    ))
+}
+
 fn moved(repo: &git2::Repository, target: &str, old: Oid, commit: Oid, created: &Created, id: &str) -> Stop {
     let target = short(target);
     let id = shell_words::quote(id);
@@ -124,6 +146,23 @@ fn moved(repo: &git2::Repository, target: &str, old: Oid, commit: Oid, created: 
         .hint(format!("nothing is left to land: agentgate drop {id}"));
     }
     let base = &created.base;
+    let branch = shell_words::quote(target);
+    if repo.graph_descendant_of(commit, old).unwrap_or(false) {
+        let stands_on = Oid::from_str(base).unwrap_or(commit);
+        let unjudged = repo.graph_ahead_behind(stands_on, old).map_or(0, |(ahead, _)| ahead);
+        let commits = if unjudged == 1 { "commit" } else { "commits" };
+        return Stop::new(
+            Exit::TargetMoved,
+            format!(
+                "{target} is at {old}, the candidate stands on {base}: landing would bring {unjudged} {commits} along \
+                 that nobody judged"
+            ),
+        )
+        .hint(format!("judge them first: agentgate check --range {old}..{base}"))
+        .hint(format!(
+            "then, on {target}: git merge --ff-only {base}; agentgate land {id} --onto {branch}"
+        ));
+    }
     Stop::new(
         Exit::TargetMoved,
         format!("{target} moved since job {id} started: it is at {old}, the candidate stands on {base}"),
