@@ -496,6 +496,65 @@ fn attributes_of_the_candidate_name_filters_in_vain() {
     assert!(!repo.git(["config", "--list", "--local"]).contains("evil"));
 }
 
+/// A kept job that changes, adds, deletes and swaps, and a person's filter that fails at one file.
+fn with_failing_filter(smudge: &str) -> Repo {
+    let repo = Repo::new();
+    repo.write("payments/.gitattributes", "*.ts filter=f\n");
+    repo.write("payments/a-file", "file\n");
+    repo.write("payments/a-folder/x", "x\n");
+    repo.commit("more");
+    kept(
+        &repo,
+        "cd payments; mkdir -p a-new/deep; echo 1 > a-new/deep/x; rm a-file; mkdir a-file; echo in > a-file/in
+         rm -r a-folder; echo file > a-folder; echo 'export const pay = 2;' > pay.ts",
+    );
+    for (key, value) in [("smudge", smudge), ("clean", "cat"), ("required", "true")] {
+        repo.git(["config", &format!("filter.f.{key}"), value]);
+    }
+    repo
+}
+
+#[test]
+fn where_git_fails_half_way_files_and_branch_are_put_back() {
+    let repo = with_failing_filter("false");
+    refused(&repo, 1, &["smudge filter f failed", "as they were"]);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(!repo.root.join(".git/index.lock").exists());
+    let names = fs::read_dir(repo.root.join(".git")).expect("it is there");
+    let is_copy = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("agentgate-landing");
+    assert!(
+        !names
+            .into_iter()
+            .any(|entry| is_copy(&entry.expect("an entry").file_name()))
+    );
+    let candidate = repo.id("agent/j1");
+    repo.git(["config", "filter.f.smudge", "cat"]);
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.id("main"), candidate);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(repo.root.join("payments/a-new/deep/x").exists());
+}
+
+#[test]
+fn what_cannot_be_put_back_is_named_with_its_repair() {
+    let repo = with_failing_filter("mv payments gone; echo > payments; false");
+    let at = repo.id("main");
+    let outcome = repo.agentgate(["land", JOB]);
+    outcome.expect(
+        1,
+        &[
+            "main is at",
+            "half written",
+            "payments/pay.ts",
+            "checkout --force",
+            "agentgate-landing-",
+        ],
+    );
+    assert!(!outcome.stderr.contains("as they were"), "{outcome}");
+    assert_eq!(repo.id("main"), at);
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
+}
+
 #[test]
 fn modes_links_deletions_and_swaps_of_kinds_arrive() {
     let repo = Repo::new();
