@@ -106,6 +106,7 @@ fn advance(checkout: &Checkout, place: Option<&Path>, target: &str, old: Oid, co
     if let Some(place) = place {
         must_not_be_busy(place)?;
         must_not_be_in_the_way(&checkout.git, place, &changes)?;
+        must_be_writable(place, &changes)?;
         dry_run(&checkout.git, place, old, commit)?;
     }
     let saved = place.map(|place| Saved::of(place, &changes)).transpose()?;
@@ -499,6 +500,23 @@ fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result
     blocking.sort();
     blocking.dedup();
     Err(in_the_way(place, &blocking.join("\n")))
+}
+
+/// Exit 1 where a touched path's folder cannot be written: git only warns of a file that it cannot
+/// delete, and leaves it behind.
+fn must_be_writable(place: &Path, changes: &[Change]) -> Result<()> {
+    let needed = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    for change in changes {
+        let at = place.join(OsStr::from_bytes(&change.path));
+        let folder = at.ancestors().skip(1).find(|folder| is_folder(folder)).unwrap_or(place);
+        if let Err(error) = rustix::fs::access(folder, needed) {
+            let what = format!("cannot write to {}: {error}; nothing was touched", folder.display());
+            return Err(Stop::new(Exit::Internal, what)
+                .hint("the candidate changes what is in it: make it writable, then land again")
+                .into());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a folder holds nothing but these files. An empty one that is there for no tracked file

@@ -536,6 +536,26 @@ fn where_git_fails_half_way_files_and_branch_are_put_back() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_written_is_named_before_anything_moves() {
+    let repo = Repo::new();
+    repo.write("payments/closed/x", "x\n");
+    repo.commit("more");
+    kept(&repo, "rm -r payments/closed; echo 2 > payments/pay.ts");
+    let closed = repo.root.join("payments/closed");
+    let set = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).expect("it can be set");
+    set(0o555);
+    // root writes everywhere.
+    if fs::File::create(closed.join("probe")).is_err() {
+        refused(&repo, 1, &["payments/closed", "nothing was touched"]);
+    } else {
+        fs::remove_file(closed.join("probe")).expect("it was made");
+    }
+    set(0o755);
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+#[test]
 fn what_cannot_be_put_back_is_named_with_its_repair() {
     let repo = with_failing_filter("mv payments gone; echo > payments; false");
     let at = repo.id("main");
