@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use git2::Oid;
 
-use super::remains::{self, Edits, Remains};
+use super::remains::{self, CheckedOut, Edits, Remains};
 use super::{Surroundings, job_folder};
 use crate::exit::{Exit, Stop};
 use crate::files;
@@ -124,11 +124,13 @@ pub fn remove(
     let mut notices = remains.remove(id, &places.trash)?;
     if let Some(commit) = &owner.state.commit {
         let name = refs::branch(id);
-        if let Some(place) = remains::checked_out_at(checkout, &name)? {
-            notices.push(format!(
-                "agent/{id} is checked out in {}; it is left alone",
-                place.display()
-            ));
+        let place = match remains::checked_out_at(checkout, &name)? {
+            CheckedOut::Nowhere => None,
+            CheckedOut::At(place) => Some(place.display().to_string()),
+            CheckedOut::MainUnknown => Some("the main checkout".to_owned()),
+        };
+        if let Some(place) = place {
+            notices.push(format!("agent/{id} is checked out in {place}; it is left alone"));
         } else if !refs::delete_if_at(&checkout.repo, &name, Oid::from_str(commit)?)?
             && !delete_if_merged(checkout, &name)?
         {

@@ -72,14 +72,31 @@ pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Re
     }
 }
 
-/// Where a branch is checked out: git allows one place. It may be absent, on a disk that is not
-/// mounted.
-pub fn checked_out_at(checkout: &Checkout, branch: &str) -> Result<Option<PathBuf>> {
+/// Where a branch is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckedOut {
+    /// In no checkout.
+    Nowhere,
+    /// In this one, which may be absent: on a disk that is not mounted.
+    At(PathBuf),
+    /// In the main checkout, whose place the git dir does not name.
+    MainUnknown,
+}
+
+/// Where a branch is checked out: git allows one place.
+pub fn checked_out_at(checkout: &Checkout, branch: &str) -> Result<CheckedOut> {
     let listed = worktree::list(&checkout.git, &checkout.common)?;
-    Ok(listed
+    let found = listed
         .into_iter()
-        .find(|one| !one.bare && one.branch.as_deref() == Some(branch))
-        .map(|one| one.path))
+        .enumerate()
+        .find(|(_, one)| !one.bare && one.branch.as_deref() == Some(branch));
+    Ok(match (found, &checkout.main) {
+        (None, _) => CheckedOut::Nowhere,
+        // git names the git dir here where that lies apart from the checkout, as a submodule's does.
+        (Some((0, _)), Some(main)) => CheckedOut::At(main.clone()),
+        (Some((0, _)), None) => CheckedOut::MainUnknown,
+        (Some((_, linked)), _) => CheckedOut::At(linked.path),
+    })
 }
 
 impl Remains {

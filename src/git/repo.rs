@@ -22,7 +22,10 @@ pub struct Checkout {
     pub common: PathBuf,
     /// Top folder of this checkout; none in a bare repository.
     pub workdir: Option<PathBuf>,
-    /// Top folder of the clone's main checkout; the git dir itself where the clone is bare.
+    /// Top folder of the clone's main checkout; none in a bare clone, and where it cannot be told
+    /// from here: a git dir that lies apart (`--separate-git-dir`) does not name it.
+    pub main: Option<PathBuf>,
+    /// The same; the git dir itself where there is none.
     pub clone: PathBuf,
 }
 
@@ -62,14 +65,19 @@ impl Checkout {
             return Err(unsupported(&format!("object format {format}"), cwd).into());
         }
         let workdir = repo.workdir().map(real).transpose()?;
-        let main = git2::Repository::open(&common).map_err(|error| unsupported(error.message(), cwd))?;
-        let clone = main.workdir().map_or_else(|| Ok(common.clone()), real)?;
+        let shared = git2::Repository::open(&common).map_err(|error| unsupported(error.message(), cwd))?;
+        let here = workdir.clone().filter(|_| git_dir == common);
+        let named = shared.workdir().and_then(|top| real(top).ok());
+        // Without a setting libgit2 takes the parent of any git dir for its work tree.
+        let main = here.into_iter().chain(named).find(|top| belongs_to(top, &common));
+        let clone = main.clone().unwrap_or_else(|| common.clone());
         Ok(Checkout {
             git,
             repo,
             git_dir,
             common,
             workdir,
+            main,
             clone,
         })
     }
@@ -244,6 +252,12 @@ fn submodule_words(sub: &[u8]) -> String {
 
 fn real(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).with_context(|| format!("cannot resolve {}", path.display()))
+}
+
+/// Whether a folder is the top of a checkout whose own git dir this is.
+fn belongs_to(top: &Path, git_dir: &Path) -> bool {
+    top != git_dir
+        && git2::Repository::open(top).is_ok_and(|repo| real(repo.path()).is_ok_and(|found| found == git_dir))
 }
 
 fn refusal(stderr: &str, cwd: &Path) -> Stop {

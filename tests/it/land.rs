@@ -103,14 +103,129 @@ fn a_branch_that_is_checked_out_in_a_linked_worktree_is_updated_there() {
 }
 
 #[test]
-fn an_older_branch_is_brought_forward_whole() {
+fn an_older_branch_does_not_get_commits_that_nobody_judged() {
     let repo = Repo::new();
     repo.git(["branch", "old"]);
-    repo.change("payments/between.ts", "export {};\n");
+    let old = repo.id("old");
+    let base = repo.change("payments/between.ts", "export {};\n");
     kept(&repo, AGENT);
     let candidate = repo.id("agent/j1");
+    repo.agentgate(["land", JOB, "--onto", "old"]).expect(
+        19,
+        &[
+            &format!("old is at {old}, the candidate stands on {base}"),
+            "bring 1 commit along that nobody judged",
+            &format!("agentgate check --range {old}..{base}"),
+        ],
+    );
+    assert_eq!(repo.id("old"), old);
+    assert_eq!(last_kind(&repo, JOB), "job.kept");
+    // Where a person brought it to the base, it is landed.
+    repo.git(["branch", "--force", "old", &base]);
     repo.agentgate(["land", JOB, "--onto", "old"]).success();
     assert_eq!(repo.id("old"), candidate);
+}
+
+#[test]
+fn a_run_on_another_branch_does_not_land_that_branch_too() {
+    let repo = Repo::new();
+    let main = repo.id("main");
+    repo.branch("feature");
+    repo.change("payments/one.ts", "export {};\n");
+    repo.change("payments/two.ts", "export {};\n");
+    repo.checkout("main");
+    agent(&repo, JOB, &["--base", "feature", "--land"], AGENT)
+        .run()
+        .expect(19, &["bring 2 commits along that nobody judged"]);
+    assert_eq!(repo.id("main"), main);
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
+}
+
+/// A clone with this file besides the usual ones, as a submodule `lib` of another, on branch main.
+fn submodule_with(path: &str) -> Repo {
+    let outer = Repo::new();
+    let inner = outer.clone_as("inner", &[]);
+    inner.change(path, "in the module\n");
+    outer.git(["submodule", "--quiet", "add", "../inner", "lib"]);
+    outer.commit("submodule");
+    let module = outer.beside("repo/lib");
+    assert!(module.root.join(".git").is_file());
+    module
+}
+
+/// The git dir of a checkout.
+fn git_dir(repo: &Repo) -> std::path::PathBuf {
+    repo.git(["rev-parse", "--absolute-git-dir"]).into()
+}
+
+#[test]
+fn in_a_submodule_the_files_of_its_checkout_are_the_ones_that_count() {
+    let module = submodule_with("payments/more.ts");
+    kept(&module, AGENT);
+    let (at, candidate) = (module.id("main"), module.id("agent/j1"));
+    let exclude = git_dir(&module).join("info/exclude");
+    fs::create_dir_all(exclude.parent().expect("a folder")).expect("it can be made");
+    fs::write(&exclude, "new.ts\n").expect("it can be written");
+    module.write("payments/new.ts", "mine\n");
+    // From a linked worktree too, which does not lie where the main checkout does.
+    module.git(["worktree", "add", "--quiet", "--detach", "../../linked"]);
+    for place in [&module, &module.beside("linked")] {
+        place.agentgate(["land", JOB]).expect(12, &["payments/new.ts"]);
+        assert_eq!(module.id("main"), at);
+        assert_eq!(
+            fs::read(module.root.join("payments/new.ts")).expect("it is there"),
+            b"mine\n"
+        );
+    }
+    module.remove("payments/new.ts");
+    module
+        .agentgate(["land", JOB])
+        .expect(0, &[&format!("checkout={}", module.root.display())]);
+    assert_eq!(module.id("main"), candidate);
+    assert_eq!(module.git(["status", "--porcelain"]), "");
+    assert!(module.root.join("payments/new.ts").exists());
+}
+
+#[test]
+fn in_a_submodule_files_named_like_those_of_a_git_dir_are_landed() {
+    let module = submodule_with("payments/more.ts");
+    let script = "for name in config description HEAD; do echo mine > $name; done";
+    kept(&module, script);
+    let config = fs::read(git_dir(&module).join("config")).expect("it is there");
+    module.agentgate(["land", JOB]).success();
+    for name in ["config", "description", "HEAD"] {
+        assert_eq!(fs::read(module.root.join(name)).expect("it is there"), b"mine\n");
+    }
+    assert_eq!(fs::read(git_dir(&module).join("config")).expect("it is there"), config);
+}
+
+#[test]
+fn a_git_dir_that_lies_apart_is_never_taken_for_a_checkout() {
+    let origin = Repo::new();
+    fs::create_dir(origin.top().join("store")).expect("it is new");
+    let option = format!("--separate-git-dir={}", origin.top().join("store/git").display());
+    let clone = origin.clone_as("apart", &[&option]);
+    kept(&clone, AGENT);
+    assert!(origin.top().join("apart-jobs/j1").is_dir());
+    let (at, candidate) = (clone.id("main"), clone.id("agent/j1"));
+    clone.git(["worktree", "add", "--quiet", "--detach", "../linked"]);
+    clone
+        .beside("linked")
+        .agentgate(["land", JOB])
+        .expect(23, &["main checkout", "cd into"]);
+    assert_eq!(clone.id("main"), at);
+    fs::write(origin.top().join("store/git/info/exclude"), "new.ts\n").expect("it can be written");
+    clone.write("payments/new.ts", "mine\n");
+    clone.agentgate(["land", JOB]).expect(12, &["payments/new.ts"]);
+    assert_eq!(
+        fs::read(clone.root.join("payments/new.ts")).expect("it is there"),
+        b"mine\n"
+    );
+    clone.remove("payments/new.ts");
+    clone.agentgate(["land", JOB]).success();
+    assert_eq!(clone.id("main"), candidate);
+    assert_eq!(clone.git(["status", "--porcelain"]), "");
+    assert!(!origin.top().join("apart-jobs").exists());
 }
 
 #[test]
@@ -379,6 +494,85 @@ fn attributes_of_the_candidate_name_filters_in_vain() {
         b"new\n"
     );
     assert!(!repo.git(["config", "--list", "--local"]).contains("evil"));
+}
+
+/// A kept job that changes, adds, deletes and swaps, and a person's filter that fails at one file.
+fn with_failing_filter(smudge: &str) -> Repo {
+    let repo = Repo::new();
+    repo.write("payments/.gitattributes", "*.ts filter=f\n");
+    repo.write("payments/a-file", "file\n");
+    repo.write("payments/a-folder/x", "x\n");
+    repo.commit("more");
+    kept(
+        &repo,
+        "cd payments; mkdir -p a-new/deep; echo 1 > a-new/deep/x; rm a-file; mkdir a-file; echo in > a-file/in
+         rm -r a-folder; echo file > a-folder; echo 'export const pay = 2;' > pay.ts",
+    );
+    for (key, value) in [("smudge", smudge), ("clean", "cat"), ("required", "true")] {
+        repo.git(["config", &format!("filter.f.{key}"), value]);
+    }
+    repo
+}
+
+#[test]
+fn where_git_fails_half_way_files_and_branch_are_put_back() {
+    let repo = with_failing_filter("false");
+    refused(&repo, 1, &["smudge filter f failed", "as they were"]);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(!repo.root.join(".git/index.lock").exists());
+    let names = fs::read_dir(repo.root.join(".git")).expect("it is there");
+    let is_copy = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("agentgate-landing");
+    assert!(
+        !names
+            .into_iter()
+            .any(|entry| is_copy(&entry.expect("an entry").file_name()))
+    );
+    let candidate = repo.id("agent/j1");
+    repo.git(["config", "filter.f.smudge", "cat"]);
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.id("main"), candidate);
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert!(repo.root.join("payments/a-new/deep/x").exists());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named_before_anything_moves() {
+    let repo = Repo::new();
+    repo.write("payments/closed/x", "x\n");
+    repo.commit("more");
+    kept(&repo, "rm -r payments/closed; echo 2 > payments/pay.ts");
+    let closed = repo.root.join("payments/closed");
+    let set = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).expect("it can be set");
+    set(0o555);
+    // root writes everywhere.
+    if fs::File::create(closed.join("probe")).is_err() {
+        refused(&repo, 1, &["payments/closed", "nothing was touched"]);
+    } else {
+        fs::remove_file(closed.join("probe")).expect("it was made");
+    }
+    set(0o755);
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+}
+
+#[test]
+fn what_cannot_be_put_back_is_named_with_its_repair() {
+    let repo = with_failing_filter("mv payments gone; echo > payments; false");
+    let at = repo.id("main");
+    let outcome = repo.agentgate(["land", JOB]);
+    outcome.expect(
+        1,
+        &[
+            "main is at",
+            "half written",
+            "payments/pay.ts",
+            "checkout --force",
+            "agentgate-landing-",
+        ],
+    );
+    assert!(!outcome.stderr.contains("as they were"), "{outcome}");
+    assert_eq!(repo.id("main"), at);
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
 }
 
 #[test]
