@@ -134,8 +134,8 @@ fn a_run_on_another_branch_does_not_land_that_branch_too() {
     repo.change("payments/one.ts", "export {};\n");
     repo.change("payments/two.ts", "export {};\n");
     repo.checkout("main");
-    agent(&repo, JOB, &["--base", "feature", "--land"], AGENT)
-        .run()
+    agent(&repo, JOB, &["--base", "feature"], AGENT).run().success();
+    repo.agentgate(["land", JOB])
         .expect(19, &["bring 2 commits along that nobody judged"]);
     assert_eq!(repo.id("main"), main);
     assert_eq!(scene::row(&repo, JOB)["state"], "kept");
@@ -742,4 +742,16 @@ fn of_two_landings_at_once_one_wins() {
     }
     assert_eq!(repo.git(["status", "--porcelain"]), "");
     assert_eq!(repo.git(["rev-parse", "main~1"]), base);
+}
+
+#[test]
+fn run_land_from_another_base_is_refused_before_the_agent_starts() {
+    let repo = Repo::new();
+    repo.branch("feature");
+    repo.change("docs/other", "unjudged\n");
+    repo.checkout("main");
+    agent(&repo, JOB, &["--base", "feature", "--land"], "touch ../started")
+        .run()
+        .expect(19, &["--land: the candidate would stand on"]);
+    assert!(!repo.top().join("started").exists());
 }

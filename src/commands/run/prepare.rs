@@ -101,6 +101,15 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
                 .hint("git fetch, or name a commit that git log shows")
         })?,
     };
+    if options.land && base != head.commit {
+        let stop = format!(
+            "--land: the candidate would stand on {base}, but the branch is at {}",
+            head.commit
+        );
+        return Err(Stop::new(Exit::TargetMoved, stop)
+            .hint("leave --base out, or leave --land out and land elsewhere with --onto BRANCH")
+            .into());
+    }
     let (policy, settings) = rules_of(&checkout, base, &task)?;
     let (source, trusted_command) = command_source(options, surroundings, &settings)?;
     let path = surroundings.var("PATH");
