@@ -3,30 +3,30 @@
 //! Runs nothing the candidate brought: hooks are off for the checkout update, and the branch moves
 //! by compare-and-swap. No clone lock is taken: a running job does not care which branch moves.
 
-use std::collections::{BTreeSet, HashSet};
+mod obstacles;
+mod saved;
+
 use std::ffi::OsStr;
-use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use git2::Oid;
-use tempfile::TempDir;
 
 use super::remains::{self, CheckedOut, Edits, checked_out_at};
 use super::{Surroundings, drop};
 use crate::exit::{Exit, Stop};
-use crate::files;
-use crate::gate::tree::{Change, diff};
+use crate::gate::tree::diff;
 use crate::git::program::{Git, first_lines};
 use crate::git::refs;
-use crate::git::repo::{Checkout, dirt_of, under_way};
+use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::tree::GitTree;
 use crate::job::{Created, Event};
 use crate::process::signals;
 use crate::store::{Owner, Store};
+use obstacles::{in_the_way, must_be_writable, must_not_be_busy, must_not_be_in_the_way, must_not_be_rebased};
+use saved::Saved;
 
 /// What was landed.
 #[derive(Clone, Debug)]
@@ -174,148 +174,6 @@ fn undo(checkout: &Checkout, saved: Saved, target: &str, old: Oid, commit: Oid, 
     stop.into()
 }
 
-/// What stood at a path that a landing touches.
-enum Was {
-    Absent,
-    Folder,
-    /// A file or link: the copy, and how the original looked.
-    File(PathBuf, Metadata),
-}
-
-/// The touched paths of a checkout as they were. git could bring them back only through the filters
-/// that may be what failed.
-struct Saved {
-    place: PathBuf,
-    copies: TempDir,
-    paths: Vec<(Vec<u8>, Was)>,
-    /// Folders that were not there.
-    missing: BTreeSet<PathBuf>,
-}
-
-impl Saved {
-    fn of(place: &Path, changes: &[Change]) -> Result<Saved> {
-        let git_dir = git2::Repository::open(place)
-            .with_context(|| format!("cannot open {}", place.display()))?
-            .path()
-            .to_owned();
-        let copies = tempfile::Builder::new()
-            .prefix("agentgate-landing-")
-            .tempdir_in(&git_dir)
-            .with_context(|| format!("cannot make a folder in {}", git_dir.display()))?;
-        let mut paths = Vec::new();
-        let mut missing = BTreeSet::new();
-        for (number, change) in changes.iter().enumerate() {
-            let at = place.join(OsStr::from_bytes(&change.path));
-            let absent: Vec<&Path> = folders(place, &at).filter(|folder| !is_folder(folder)).collect();
-            let was = match at.symlink_metadata() {
-                _ if !absent.is_empty() => Was::Absent,
-                Ok(meta) if meta.is_dir() => Was::Folder,
-                Ok(meta) => {
-                    let copy = copies.path().join(number.to_string());
-                    copy_entry(&at, &copy).with_context(|| format!("cannot save {}", at.display()))?;
-                    Was::File(copy, meta)
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Was::Absent,
-                Err(error) => return Err(error).with_context(|| format!("cannot read {}", at.display())),
-            };
-            missing.extend(absent.into_iter().map(Path::to_owned));
-            paths.push((change.path.clone(), was));
-        }
-        Ok(Saved {
-            place: place.to_owned(),
-            copies,
-            paths,
-            missing,
-        })
-    }
-
-    /// Puts back what differs; gives the paths where that failed.
-    fn put_back(&self) -> Vec<Vec<u8>> {
-        let at = |path: &[u8]| self.place.join(OsStr::from_bytes(path));
-        let mut left = Vec::new();
-        for (path, was) in &self.paths {
-            let at = at(path);
-            let is_new = !matches!(was, Was::File(..))
-                // Through a link it would be somebody else's file.
-                && folders(&self.place, &at).all(is_folder)
-                && at.symlink_metadata().is_ok_and(|meta| !meta.is_dir());
-            if is_new && std::fs::remove_file(&at).is_err() {
-                left.push(path.clone());
-            }
-        }
-        for folder in self.missing.iter().rev().filter(|folder| is_folder(folder)) {
-            // What a person put there in the meantime keeps it.
-            let _ = std::fs::remove_dir(folder);
-        }
-        for (path, was) in &self.paths {
-            let at = at(path);
-            let done = match was {
-                Was::Absent => Ok(()),
-                Was::Folder if is_folder(&at) => Ok(()),
-                Was::Folder => std::fs::create_dir_all(&at),
-                Was::File(_, before) if at.symlink_metadata().is_ok_and(|now| is_same(before, &now)) => Ok(()),
-                Was::File(copy, _) => put(copy, &at),
-            };
-            if done.is_err() && !left.contains(path) {
-                left.push(path.clone());
-            }
-        }
-        left
-    }
-
-    /// Leaves the copies where they are.
-    fn keep(self) -> PathBuf {
-        self.copies.keep()
-    }
-}
-
-/// The folders above a path, below the checkout's top, outermost last.
-fn folders<'a>(place: &'a Path, at: &'a Path) -> impl Iterator<Item = &'a Path> {
-    at.ancestors().skip(1).take_while(move |folder| *folder != place)
-}
-
-fn is_folder(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
-}
-
-fn is_same(before: &Metadata, now: &Metadata) -> bool {
-    let key = |meta: &Metadata| {
-        (
-            meta.dev(),
-            meta.ino(),
-            meta.mode(),
-            meta.size(),
-            meta.mtime(),
-            meta.mtime_nsec(),
-        )
-    };
-    key(before) == key(now)
-}
-
-fn put(copy: &Path, at: &Path) -> std::io::Result<()> {
-    if let Some(folder) = at.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    match std::fs::rename(copy, at) {
-        // The git dir may lie on another disk.
-        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
-            if at.symlink_metadata().is_ok() {
-                std::fs::remove_file(at)?;
-            }
-            copy_entry(copy, at)
-        }
-        done => done,
-    }
-}
-
-fn copy_entry(from: &Path, to: &Path) -> std::io::Result<()> {
-    if from.symlink_metadata()?.is_symlink() {
-        return std::os::unix::fs::symlink(std::fs::read_link(from)?, to);
-    }
-    std::fs::copy(from, to)?;
-    Ok(())
-}
-
 /// The files of a checkout that cannot be found would be left behind.
 fn unknown_place(checkout: &Checkout, target: &str, id: &str) -> Stop {
     Stop::new(
@@ -414,133 +272,6 @@ fn target_ref(checkout: &Checkout, created: &Created, onto: Option<&str>, id: &s
 
 fn short(name: &str) -> &str {
     name.strip_prefix("refs/heads/").unwrap_or(name)
-}
-
-/// Exit 12 in the middle of a merge and the like: its commit would not be the one that was meant.
-fn must_not_be_busy(place: &Path) -> Result<()> {
-    let busy = git2::Repository::open(place).ok().and_then(|repo| under_way(&repo));
-    match busy {
-        None => Ok(()),
-        Some(operation) => Err(Stop::new(
-            Exit::DirtyTree,
-            format!("{} is in the middle of {operation}", place.display()),
-        )
-        .hint("finish or abort it first: git status says how")
-        .into()),
-    }
-}
-
-/// Exit 12 while a checkout rebases or bisects the branch: HEAD is detached then, and the branch is
-/// set when that ends.
-fn must_not_be_rebased(checkout: &Checkout, target: &str) -> Result<()> {
-    let linked = std::fs::read_dir(checkout.common.join("worktrees"))
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .map(|entry| entry.path());
-    for git_dir in linked.chain([checkout.common.clone()]) {
-        for (note, what) in [
-            ("rebase-merge/head-name", "rebased"),
-            ("rebase-apply/head-name", "rebased"),
-            ("BISECT_START", "bisected"),
-        ] {
-            let Ok(name) = files::read_small(&git_dir.join(note), 4096) else {
-                continue;
-            };
-            let name = name.trim_ascii_end();
-            if name == target.as_bytes() || name == short(target).as_bytes() {
-                return Err(Stop::new(Exit::DirtyTree, format!("{} is being {what}", short(target)))
-                    .hint(format!("finish or abort that first ({})", git_dir.join(note).display()))
-                    .into());
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Exit 12 where a touched path is dirty in the target's checkout, or where something untracked
-/// (ignored or not) stands at a path that the candidate adds.
-fn must_not_be_in_the_way(git: &Git, place: &Path, changes: &[Change]) -> Result<()> {
-    let touched: HashSet<String> = changes
-        .iter()
-        .map(|change| change.path.escape_ascii().to_string())
-        .collect();
-    let mut blocking: Vec<String> = dirt_of(git, place, None)?
-        .into_iter()
-        .filter(|line| line.get(3..).is_some_and(|path| touched.contains(path)))
-        .collect();
-    let tracked: HashSet<PathBuf> = changes
-        .iter()
-        .filter(|change| change.before.is_some())
-        .map(|change| place.join(OsStr::from_bytes(&change.path)))
-        .collect();
-    for change in changes.iter().filter(|change| change.before.is_none()) {
-        let mut at = place.to_owned();
-        let parts: Vec<&[u8]> = change.path.split(|&b| b == b'/').collect();
-        for (number, part) in parts.iter().enumerate() {
-            at.push(OsStr::from_bytes(part));
-            let Ok(meta) = at.symlink_metadata() else { break };
-            let is_last = number + 1 == parts.len();
-            let is_free = match (meta.is_dir(), is_last) {
-                (true, false) => true,
-                // A folder in the place of a file may go when all in it goes.
-                (true, true) => has_only(&at, &tracked),
-                // A tracked file in the place of a folder is part of the change itself.
-                (false, _) => tracked.contains(&at),
-            };
-            if !is_free {
-                blocking.push(format!("?? {}", change.path.escape_ascii()));
-                break;
-            }
-        }
-    }
-    if blocking.is_empty() {
-        return Ok(());
-    }
-    blocking.sort();
-    blocking.dedup();
-    Err(in_the_way(place, &blocking.join("\n")))
-}
-
-/// Exit 1 where a touched path's folder cannot be written: git only warns of a file that it cannot
-/// delete, and leaves it behind.
-fn must_be_writable(place: &Path, changes: &[Change]) -> Result<()> {
-    let needed = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    for change in changes {
-        let at = place.join(OsStr::from_bytes(&change.path));
-        let folder = at.ancestors().skip(1).find(|folder| is_folder(folder)).unwrap_or(place);
-        if let Err(error) = rustix::fs::access(folder, needed) {
-            let what = format!("cannot write to {}: {error}; nothing was touched", folder.display());
-            return Err(Stop::new(Exit::Internal, what)
-                .hint("the candidate changes what is in it: make it writable, then land again")
-                .into());
-        }
-    }
-    Ok(())
-}
-
-/// Whether a folder holds nothing but these files. An empty one that is there for no tracked file
-/// was made by a person.
-fn has_only(folder: &Path, files: &HashSet<PathBuf>) -> bool {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return false;
-    };
-    files.iter().any(|file| file.starts_with(folder))
-        && entries.into_iter().all(|entry| {
-            entry.is_ok_and(|entry| match entry.file_type() {
-                Ok(kind) if kind.is_dir() => has_only(&entry.path(), files),
-                _ => files.contains(&entry.path()),
-            })
-        })
-}
-
-fn in_the_way(place: &Path, what: &str) -> anyhow::Error {
-    Stop::new(
-        Exit::DirtyTree,
-        format!("{} has changes in the way of the candidate:\n{what}", place.display()),
-    )
-    .hint("commit, stash or move them away, then land again")
-    .into()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

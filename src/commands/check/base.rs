@@ -18,6 +18,13 @@ pub(super) struct Base {
     branch: Option<String>,
 }
 
+/// Variables in which CIs name the branch that a change is for.
+const TARGETS: [&str; 3] = [
+    "GITHUB_BASE_REF",
+    "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
+    "CHANGE_TARGET",
+];
+
 /// Where `agentgate` looks before it gives up, for the hint.
 const ORDER: &str =
     "looked at: --base, INVARIANT_BASE, GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA, CHANGE_TARGET, origin/HEAD";
@@ -46,11 +53,7 @@ pub(super) fn find(
 /// Tip of the branch that the CI names as the target, where the clone has it. A base given as an
 /// id may lie far behind it, and its newest policy judges too.
 pub(super) fn target_tip(repo: &Repository, surroundings: &Surroundings) -> Result<Option<Oid>> {
-    for variable in [
-        "GITHUB_BASE_REF",
-        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
-        "CHANGE_TARGET",
-    ] {
+    for variable in TARGETS {
         if let Some(value) = surroundings.text(variable)? {
             let name = value.strip_prefix("refs/heads/").unwrap_or(&value);
             return range::of_ref(repo, &format!("refs/remotes/origin/{name}"));
@@ -270,11 +273,7 @@ fn is_hosters_merge(surroundings: &Surroundings, head: Oid) -> Result<bool> {
 /// names it, else the remote's default branch.
 fn default_branches(repo: &Repository, surroundings: &Surroundings, base: &Base) -> Result<Vec<(String, Oid)>> {
     let mut names = Vec::new();
-    for variable in [
-        "GITHUB_BASE_REF",
-        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
-        "CHANGE_TARGET",
-    ] {
+    for variable in TARGETS {
         if let Some(target) = surroundings.text(variable)? {
             names.push(format!("refs/remotes/origin/{target}"));
         }

@@ -63,6 +63,20 @@ impl Lexer<'_> {
         })
     }
 
+    /// The `>` that ends an element, at this place.
+    fn close_tag(&mut self) -> Result<(), Fault> {
+        if self.rest().first() != Some(&b'>') {
+            return Err(Fault {
+                why: "has a JSX element that cannot be read",
+                at: self.at,
+            });
+        }
+        self.hide(self.at + 1);
+        self.frames.pop();
+        self.end_element();
+        Ok(())
+    }
+
     /// One step inside a tag.
     pub(super) fn tag(&mut self, start: usize, name: (usize, usize)) -> Result<(), Fault> {
         self.blanks_of_tag()?;
@@ -71,16 +85,7 @@ impl Lexer<'_> {
             [b'/', ..] => {
                 self.hide(self.at + 1);
                 self.blanks_of_tag()?;
-                if self.rest().first() != Some(&b'>') {
-                    return Err(Fault {
-                        why: "has a JSX element that cannot be read",
-                        at: self.at,
-                    });
-                }
-                self.hide(self.at + 1);
-                self.frames.pop();
-                self.end_element();
-                Ok(())
+                self.close_tag()
             }
             [b'>', ..] => {
                 self.hide(self.at + 1);
@@ -139,16 +144,7 @@ impl Lexer<'_> {
                     self.hide(name_end(self.source, self.at));
                     self.blanks_of_tag()?;
                 }
-                if self.rest().first() != Some(&b'>') {
-                    return Err(Fault {
-                        why: "has a JSX element that cannot be read",
-                        at: self.at,
-                    });
-                }
-                self.hide(self.at + 1);
-                self.frames.pop();
-                self.end_element();
-                Ok(())
+                self.close_tag()
             }
             _ => Ok(()),
         }
