@@ -6,6 +6,9 @@
 
 pub mod stub;
 pub mod sys;
+mod wish;
+
+pub use wish::{Mode, Network};
 
 /// The name of the layers in force, as it stands in the log, the summary and the commit.
 pub fn tier() -> &'static str {

@@ -1,0 +1,41 @@
+//! What a person can ask of the confinement.
+
+use std::fmt;
+
+/// `confinement:` of the settings, or `--confinement`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// `on`: what the kernel offers; refused with exit 21 where that is not enough.
+    #[default]
+    On,
+    /// `strict`: also hides `/run` and the host's `/tmp` behind empty private mounts.
+    Strict,
+    /// `off`, or `--allow-unconfined`: go on where the kernel offers nothing. Layers that are there are used all
+    /// the same.
+    Off,
+}
+
+/// `network:` of the settings, or `--network`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// `allow`: as the person's own programs.
+    #[default]
+    Allow,
+    /// `deny-tcp`: neither connecting nor listening over TCP.
+    DenyTcp,
+    /// `ports: [443]`: TCP to and on these ports alone.
+    Ports(Vec<u16>),
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Network::Allow => f.write_str("allow"),
+            Network::DenyTcp => f.write_str("deny-tcp"),
+            Network::Ports(ports) => {
+                let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+                write!(f, "ports {}", ports.join(", "))
+            }
+        }
+    }
+}
