@@ -10,8 +10,8 @@ pub enum Mode {
     On,
     /// `strict`: also hides `/run` and the host's `/tmp` behind empty private mounts.
     Strict,
-    /// `off`, or `--allow-unconfined`: go on where the kernel offers nothing. Layers that are there are used all
-    /// the same.
+    /// `off`: no layer is applied; the clone is compared before and after instead. (`--allow-unconfined` is
+    /// another thing: it applies what there is, and goes on where that is nothing.)
     Off,
 }
 
