@@ -35,9 +35,11 @@ use report::{Outcome, Terminal};
 /// The whole program.
 pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    if args.get(1).is_some_and(|first| first == confine::stub::COMMAND) {
-        // Before any thread is started, and before anything of the agent's could be printed.
-        return confine::stub::main(args.into_iter().skip(2).collect());
+    // Before any thread is started, and before anything of the agent's could be printed.
+    match args.get(1).and_then(|first| first.to_str()) {
+        Some(process::stub::COMMAND) => return process::stub::main(args.into_iter().skip(2).collect()),
+        Some(process::stub::PROBE) => return process::stub::probe(),
+        _ => {}
     }
     // A panic has printed itself by then; what it held is released by unwinding.
     match std::panic::catch_unwind(|| real_main(args)) {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use agentgate::confine::stub;
-use agentgate::process::{AgentRun, Ending, Finished, ProcessId, signals};
+use agentgate::confine::{Layers, Mode, Network, Plan};
+use agentgate::process::{AgentRun, Ending, Finished, ProcessId, signals, stub, try_layers};
 
 const CASES: &[(&str, fn())] = &[
     ("exit_codes_are_the_agents", exit_codes_are_the_agents),
@@ -58,10 +58,38 @@ const CASES: &[(&str, fn())] = &[
 /// Longer than any case takes on a slow machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
+/// Each case runs twice: with no layer but the warden, and with all that the machine offers.
+const LAYERS: &str = "AGENTGATE_TEST_LAYERS";
+
+fn all_layers() -> bool {
+    std::env::var(LAYERS).is_ok_and(|layers| layers == "all")
+}
+
+fn plan(dir: &Path) -> Plan {
+    let layers = if all_layers() {
+        let probe = try_layers().expect("tried");
+        let layers = probe.choose(Mode::On, &Network::Allow, false).expect("enough");
+        assert!(
+            layers.mounts && layers.pids.is_some() && layers.landlock.is_some(),
+            "{:?}",
+            probe.lines()
+        );
+        layers
+    } else {
+        Layers::default()
+    };
+    Plan {
+        layers,
+        writable: vec![fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned())],
+        ..Plan::default()
+    }
+}
+
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     match args.next() {
         Some(first) if first == stub::COMMAND => return stub::main(args.collect()),
+        Some(first) if first == stub::PROBE => return stub::probe(),
         Some(first) if first == "__case" => {
             let name = args.next().expect("a case");
             let (_, case) = CASES.iter().find(|(known, _)| name == *known).expect("a known case");
@@ -86,12 +114,13 @@ fn main() -> ExitCode {
     }
     let filters: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let (mut passed, mut failed) = (0, 0);
-    for (name, _) in CASES
+    let chosen = CASES
         .iter()
-        .filter(|(name, _)| filters.is_empty() || filters.iter().any(|f| name.contains(f)))
-    {
+        .filter(|(name, _)| filters.is_empty() || filters.iter().any(|f| name.contains(f)));
+    for (name, layers) in chosen.flat_map(|(name, _)| [(name, "warden"), (name, "all")]) {
         let started = Instant::now();
         let mut case = this_program(&["__case", name])
+            .env(LAYERS, layers)
             .process_group(0)
             .spawn()
             .expect("start a case");
@@ -107,7 +136,10 @@ fn main() -> ExitCode {
         };
         failed += u32::from(word != "ok");
         passed += u32::from(word == "ok");
-        eprintln!("test {name} ... {word} ({:.1} s)", started.elapsed().as_secs_f32());
+        eprintln!(
+            "test {name} ({layers}) ... {word} ({:.1} s)",
+            started.elapsed().as_secs_f32()
+        );
     }
     let word = if failed == 0 { "ok" } else { "FAILED" };
     eprintln!("test result: {word}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
@@ -150,6 +182,7 @@ fn agent(dir: &Path, script: &str) -> AgentRun {
         program: "/bin/sh".into(),
         argv: ["sh", "-c", script].map(Into::into).to_vec(),
         cwd: dir.to_owned(),
+        plan: plan(dir),
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
         stdin: None,
         log: dir.join("agent.log"),
@@ -174,7 +207,21 @@ fn folder() -> tempfile::TempDir {
 /// Whether a process that wrote its pid into this file still runs.
 fn runs(file: &Path) -> bool {
     let pid = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    if !all_layers() {
+        return is_running(pid.trim());
+    }
+    // It is the pid inside its namespace.
+    fs::read_dir("/proc").expect("proc").flatten().any(|entry| {
+        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        let pids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+        let mut pids = pids.unwrap_or_default().split_whitespace();
+        let outside = pids.next();
+        pids.last() == Some(pid.trim()) && outside.is_some_and(is_running)
+    })
+}
+
+fn is_running(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| !stat.rsplit(')').next().expect("stat").trim_start().starts_with('Z'))
 }
 
@@ -411,14 +458,25 @@ fn a_time_out_is_one_whatever_the_agent_says() {
     );
 }
 
+/// Sends us a signal once a file is there: an agent behind its walls cannot. By a stranger, not a child of
+/// ours, and one that gives up.
+fn signal_us_when(file: &Path, signal: &str) {
+    let script = format!(
+        "(for n in $(seq 2000); do [ ! -e {file} ] || {{ kill -{signal} {us}; exit; }}; sleep 0.01; done) &",
+        file = file.display(),
+        us = std::process::id()
+    );
+    sh(&script).wait().expect("started");
+}
+
 fn a_signal_to_us_ends_the_agent() {
     signals::install().expect("handlers");
     let dir = folder();
-    let script = format!(
-        "trap 'exit 0' TERM; kill -INT {}; while :; do sleep 0.05; done",
-        std::process::id()
-    );
-    let finished = run(&agent(dir.path(), &script));
+    signal_us_when(&dir.path().join("now"), "INT");
+    let finished = run(&agent(
+        dir.path(),
+        "trap 'exit 0' TERM; touch now; while :; do sleep 0.05; done",
+    ));
     assert_eq!(finished.ending, Ending::Interrupted(2));
     assert_eq!((signals::pending(), signals::count()), (Some(2), 1));
     let again = run(&agent(dir.path(), "touch ran"));
@@ -439,23 +497,25 @@ fn a_hangup_is_not_caught_under_nohup() {
     }
     signals::install().expect("handlers");
     let dir = folder();
-    let us = std::process::id();
-    let finished = run(&agent(dir.path(), &format!("kill -HUP {us}; sleep 0.2; exit 5")));
+    signal_us_when(&dir.path().join("hangup"), "HUP");
+    let finished = run(&agent(dir.path(), "touch hangup; sleep 0.4; exit 5"));
     assert_eq!((finished.ending, signals::pending()), (Ending::Exited(5), None));
     // A script's `agentgate run ... &` ignores SIGINT; one sent on purpose counts.
-    let finished = run(&agent(dir.path(), &format!("kill -INT {us}; sleep 20")));
+    signal_us_when(&dir.path().join("interrupt"), "INT");
+    let finished = run(&agent(dir.path(), "touch interrupt; sleep 20"));
     assert_eq!(finished.ending, Ending::Interrupted(2));
 }
 
 fn a_second_signal_cuts_the_grace_short() {
     signals::install().expect("handlers");
     let dir = folder();
-    let us = std::process::id();
-    let script = format!("trap 'kill -TERM {us}' TERM; kill -TERM {us}; while :; do sleep 0.05; done");
+    signal_us_when(&dir.path().join("first"), "TERM");
+    signal_us_when(&dir.path().join("second"), "TERM");
+    let script = "trap 'touch second' TERM; touch first; while :; do sleep 0.05; done";
     let started = Instant::now();
     let finished = run(&AgentRun {
         grace: Duration::from_secs(30),
-        ..agent(dir.path(), &script)
+        ..agent(dir.path(), script)
     });
     assert_eq!(finished.ending, Ending::Interrupted(15));
     assert_eq!(signals::count(), 2);
@@ -477,7 +537,7 @@ fn strangers_and_other_children_live_on() {
     let mut child = sh("sleep 30; exit 3");
     let finished = run(&agent(dir.path(), "(setsid sleep 300 &); sleep 0.2"));
     assert_eq!((finished.ending, finished.leftovers), (Ending::Exited(0), 1));
-    assert!(runs(&file), "a stranger");
+    assert!(is_running(fs::read_to_string(&file).expect("pid").trim()), "a stranger");
     assert!(child.try_wait().expect("not reaped").is_none(), "another child");
     child.kill().expect("ended");
     child.wait().expect("its status is still ours");
@@ -492,16 +552,20 @@ fn strangers_and_other_children_live_on() {
 fn our_death_is_the_agents() {
     let dir = folder();
     let mut us = this_program(&["__supervise"]).arg(dir.path()).spawn().expect("start");
-    let children = || fs::read_to_string(format!("/proc/{0}/task/{0}/children", us.id())).unwrap_or_default();
+    let children = |pid: &str| {
+        let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        listed.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
     let agent: i32 = loop {
-        if let Some(pid) = children().split_whitespace().next() {
-            // Past the stub: the parent-death signal is set.
-            if fs::read(format!("/proc/{pid}/cmdline"))
-                .unwrap_or_default()
-                .starts_with(b"sh\0")
-            {
-                break pid.parse().expect("pid");
-            }
+        // The stub, with a PID namespace its first process, and the agent.
+        let mut descendants = children(&us.id().to_string());
+        for _ in 0..2 {
+            let below: Vec<String> = descendants.iter().flat_map(|pid| children(pid)).collect();
+            descendants.extend(below);
+        }
+        let command = |pid: &String| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        if let Some(pid) = descendants.iter().find(|pid| command(pid).starts_with(b"sh\0")) {
+            break pid.parse().expect("pid");
         }
         std::thread::sleep(Duration::from_millis(5));
     };

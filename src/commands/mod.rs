@@ -13,6 +13,7 @@ pub mod preflight;
 pub mod remains;
 pub mod run;
 pub mod trailers;
+pub mod walls;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

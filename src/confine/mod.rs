@@ -1,25 +1,84 @@
-//! What keeps the agent's writes inside its own folders.
+//! What keeps the agent's writes inside its own folders: the kernel, in layers.
 //!
-//! The layers (read-only mounts, a ruleset of the kernel, a PID namespace) go here: they are
-//! applied by [`stub`], in the process that becomes the agent, and the choice of them reaches it
-//! as arguments. In this version there is none, and [`tier`] says so wherever it is shown.
+//! `layers` names them, `probe` finds out which this machine offers and why one is missing, `plan`
+//! says what one process may do. The layers are applied by the stub (`process::stub`) in the process that
+//! becomes the agent: first the namespaces, then the mounts, then Landlock, and last the capabilities go.
 
-pub mod stub;
+mod landlock;
+mod layers;
+mod mounts;
+mod namespaces;
+mod plan;
+mod probe;
 pub mod sys;
 mod wish;
 
+pub use layers::{Layers, Pids};
+pub use namespaces::give_up_capabilities;
+pub use plan::Plan;
+pub use probe::{Answer, Probe, Refused};
 pub use wish::{Mode, Network};
 
-/// The name of the layers in force, as it stands in the log, the summary and the commit.
-pub fn tier() -> &'static str {
-    "unconfined"
+use std::io;
+use std::path::Path;
+
+/// Devices that stay usable.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+];
+/// Where pseudo-terminals appear.
+const TERMINALS: &[&str] = &["/dev/pts"];
+/// POSIX shared memory and semaphores.
+const SHM: &str = "/dev/shm";
+
+/// Enters the namespaces that a plan asks for. What this process starts next is the first process of
+/// the new PID namespace.
+pub fn enter_namespaces(plan: &Plan) -> io::Result<()> {
+    plan.layers.pids.map_or(Ok(()), namespaces::enter)
 }
 
-/// What the layers in force do not cover, one line each, for people.
-pub fn not_covered() -> &'static [&'static str] {
-    &[
-        "the agent can write wherever you can: its worktree is where it starts, not a wall",
-        "the agent can read your files and use the network",
-        "if agentgate itself is killed with SIGKILL, daemons of the agent live on",
-    ]
+/// Applies the mounts, or where the plan has none, gives the PID namespace a `/proc` of its own. To be
+/// called in the first process of the new PID namespace.
+pub fn apply_mounts(plan: &Plan) -> io::Result<()> {
+    if plan.layers.mounts {
+        mounts::apply(plan)
+    } else if plan.layers.pids.is_some() {
+        mounts::only_proc();
+        Ok(())
+    } else {
+        Ok(())
+    }
+}
+
+/// Applies Landlock and takes all capabilities away: the last thing before the program is executed.
+pub fn lock(plan: &Plan) -> io::Result<()> {
+    rustix::thread::set_no_new_privs(true)?;
+    if let Some(abi) = plan.layers.landlock {
+        let mut devices: Vec<&Path> = DEVICES.iter().map(Path::new).collect();
+        let shm = Path::new(SHM);
+        let mut folders = plan.writable.clone();
+        if plan.shares_memory_folder() && shm.is_dir() {
+            folders.push(shm.to_owned());
+        }
+        devices.retain(|device| device.exists());
+        let terminals: Vec<&Path> = TERMINALS.iter().map(Path::new).collect();
+        landlock::restrict(
+            abi,
+            &landlock::Rules {
+                folders: &folders,
+                devices: &devices,
+                terminals: &terminals,
+                // The mounts hide them, and then the folders around them can be listed.
+                hidden: if plan.layers.mounts { &[] } else { &plan.hidden },
+                network: &plan.network,
+            },
+        )?;
+    }
+    give_up_capabilities()
 }

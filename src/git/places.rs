@@ -30,6 +30,17 @@ impl Places {
             trash: root.join(".trash"),
         }
     }
+
+    /// The folders that the agent may write.
+    pub fn writable(&self) -> Vec<PathBuf> {
+        let own = ["tmp", "home", "outbox", "git"].map(|name| self.private.join(name));
+        std::iter::once(self.worktree.clone()).chain(own).collect()
+    }
+
+    /// The file that the agent sees in the place of the worktree's `.git`, where that can be done.
+    pub fn git_pointer(&self) -> PathBuf {
+        self.private.join("git.pointer")
+    }
 }
 
 /// The folder in which a clone's worktrees lie: `<parent>/<clone name>-jobs`, or below

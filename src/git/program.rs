@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::confine::Plan;
 use crate::exit::{Exit, Stop};
 use crate::process::{Outcome, Tool};
 
@@ -45,6 +46,7 @@ pub struct Call<'a> {
     stdin: Vec<u8>,
     limit: Option<Duration>,
     patience: Option<Duration>,
+    plan: Option<Plan>,
 }
 
 impl Git {
@@ -108,6 +110,7 @@ impl Git {
             stdin: Vec::new(),
             limit: None,
             patience: None,
+            plan: None,
         }
     }
 }
@@ -222,6 +225,12 @@ impl Call<'_> {
         self
     }
 
+    /// Runs it under the kernel's rules: for calls that run filters on what an agent left.
+    pub fn confined(mut self, plan: &Plan) -> Self {
+        self.plan = Some(plan.clone());
+        self
+    }
+
     /// Runs it, whatever its status.
     pub fn outcome(self) -> Result<Outcome> {
         let mut args: Vec<OsString> = Vec::new();
@@ -259,6 +268,9 @@ impl Call<'_> {
             .args(args)
             .environment(env)
             .stdin(self.stdin);
+        if let Some(plan) = self.plan {
+            tool = tool.confined(plan);
+        }
         if let Some(limit) = self.limit {
             tool = tool.time_limit(limit);
         }

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::files;
 
+use super::places::Places;
 use super::settings::ContentSettings;
 use super::worktree;
 
@@ -23,20 +24,21 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Makes the private git dir and points the worktree at it.
+    /// Makes the private git dir, and either writes the pointer that the agent will see in the place of
+    /// the worktree's `.git`, or points the worktree itself at it.
     ///
     /// `refs/agentgate/*` stay out (no old task or patch reaches a new agent), and so does the
     /// person's stash.
     pub fn make(
         repo: &git2::Repository,
         settings: &ContentSettings,
-        private: &Path,
-        worktree: &Path,
+        places: &Places,
         admin: &Path,
         job: &str,
         base: &str,
+        pointer: Pointer,
     ) -> Result<Shadow> {
-        let git_dir = private.join("git");
+        let git_dir = places.private.join("git");
         let name = format!("agent job {job}");
         let own = [
             ("core.logallrefupdates", "true"),
@@ -55,9 +57,21 @@ impl Shadow {
         files::replace(&git_dir.join("packed-refs"), packed.as_bytes(), 0o600)?;
         files::replace(&git_dir.join("HEAD"), format!("{base}\n").as_bytes(), 0o600)?;
         copy_index(&admin.join("index"), &git_dir.join("index"))?;
-        worktree::point_git_file(worktree, &git_dir)?;
+        match pointer {
+            Pointer::Bound => files::replace(&places.git_pointer(), &worktree::git_file(&git_dir), 0o644)?,
+            Pointer::Written => worktree::point_git_file(&places.worktree, &git_dir)?,
+        }
         Ok(Shadow { git_dir, given })
     }
+}
+
+/// How the worktree's `.git` leads to the private git dir.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    /// For the agent alone, by a mount; the file stays as it is.
+    Bound,
+    /// In the file itself, until the agent has ended.
+    Written,
 }
 
 fn refs_given(repo: &git2::Repository) -> Result<Vec<(String, String)>> {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use git2::{ObjectType, Oid, Repository};
 
+use crate::confine::Plan;
 use crate::files;
 use crate::gate::{self, Kind};
 
@@ -67,6 +68,9 @@ pub struct Stage {
     /// The worktree that is frozen.
     pub worktree: PathBuf,
     base: String,
+    /// What git and the filters that it runs may do.
+    plan: Plan,
+    tmp: PathBuf,
 }
 
 impl Stage {
@@ -77,9 +81,13 @@ impl Stage {
         worktree: &Path,
         index: &Path,
         base: &str,
+        mut plan: Plan,
     ) -> Result<Stage> {
         let git_dir = private.join("stage");
+        let tmp = private.join("stage.tmp");
         files::remove_tree(&git_dir)?;
+        files::make_private_dir(&tmp)?;
+        plan.writable = vec![git_dir.clone(), tmp.clone()];
         // Warnings about line endings would count as a failure of staging.
         settings.write_into(
             &git_dir,
@@ -97,6 +105,8 @@ impl Stage {
             git_dir,
             worktree: worktree.to_owned(),
             base: base.to_owned(),
+            plan,
+            tmp,
         })
     }
 
@@ -108,6 +118,7 @@ impl Stage {
             .env("GIT_WORK_TREE", &self.worktree)
             .env("GIT_INDEX_FILE", self.git_dir.join("index"))
             .env("GIT_ATTR_SOURCE", &self.base)
+            .env("TMPDIR", &self.tmp)
             .persons_home()
     }
 
@@ -153,6 +164,7 @@ impl Stage {
             let outcome = self
                 .git(git)
                 .args(["add", "--all", "--sparse", "."])
+                .confined(&self.plan)
                 .limit(STAGING_LIMIT)
                 .finish_after_signal(STAGING_PATIENCE)
                 .outcome()?;
@@ -228,6 +240,7 @@ impl Stage {
                     "--pathspec-file-nul",
                 ])
                 .stdin(there)
+                .confined(&self.plan)
                 .limit(STAGING_LIMIT)
                 .outcome()?;
             if !outcome.success() {

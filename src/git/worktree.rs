@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::confine::Plan;
 use crate::files;
 
 use super::program::{Git, first_lines};
@@ -225,9 +226,13 @@ pub fn point_git_file(worktree: &Path, git_dir: &Path) -> Result<()> {
     if at.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         files::remove_tree(&at)?;
     }
-    let text = [b"gitdir: ", git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
-    files::replace(&at, &text, 0o644)?;
+    files::replace(&at, &git_file(git_dir), 0o644)?;
     Ok(())
+}
+
+/// The content of a `.git` file.
+pub fn git_file(git_dir: &Path) -> Vec<u8> {
+    [b"gitdir: ", git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat()
 }
 
 fn lock_reason(id: &str) -> String {
@@ -265,11 +270,12 @@ fn discard_half_made(git: &Git, common: &Path, path: &Path) {
 
 /// Fills an empty worktree with a tree, index included, without running a hook. Filters are those
 /// of the person's configuration, chosen by the base's attributes.
-pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str) -> Result<()> {
+pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str, plan: &Plan) -> Result<()> {
     let at = |args: &[&str]| {
         git.at(&worktree.path)
             .config("core.splitIndex", "false")
             .env("GIT_ATTR_SOURCE", base)
+            .confined(plan)
             .args(args)
             .bytes()
     };

@@ -122,6 +122,9 @@ pub enum Event {
     Confined {
         /// Layers joined by `+`, or `unconfined`.
         tier: String,
+        /// What they leave open, one line each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_covered: Vec<String>,
     },
     /// A role's call begins.
     #[serde(rename = "step.started")]

@@ -17,10 +17,12 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::output::{Echo, Output};
 use super::signals;
+use super::stub;
 use super::supervise::{DRAIN, FLUSH, Supervisor};
-use super::tool::Status;
+use super::tool::{SELF, Status};
 use super::tree::{Bystanders, Tree};
-use crate::confine::stub;
+use crate::confine::Plan;
+use crate::exit::{Exit, Stop};
 
 /// An agent to run. Every field is public and there is no default for what the caller must decide.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct AgentRun {
     pub argv: Vec<OsString>,
     /// The folder it runs in.
     pub cwd: PathBuf,
+    /// What it may do.
+    pub plan: Plan,
     /// All of its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The file on its standard input; `None` is /dev/null.
@@ -124,6 +128,8 @@ impl AgentRun {
         let mut supervisor = Supervisor {
             tree,
             leader,
+            report,
+            reported: Vec::new(),
             pipe: Some(reader),
             output,
             echo: Echo::new(self.verbose),
@@ -140,10 +146,24 @@ impl AgentRun {
         supervisor.echo.flush(FLUSH);
         ended?;
         let status = supervisor.tree.status()?;
-        let ending = ending(supervisor.cause, stub::Report::read(&read_all(&report)), status, &self);
+        supervisor.read_report();
+        let report = stub::Report::read(&supervisor.reported);
+        let mut leftovers = supervisor.leftovers.len();
+        match &report {
+            stub::Report::Executed(inside) => leftovers += inside,
+            // It never ran, and without its walls it never will.
+            stub::Report::Failed(step, error) if step.is_confinement() => {
+                let what = format!("the confinement could not be applied: {}", words(*step, error, &self));
+                return Err(Stop::new(Exit::Unconfined, what)
+                    .hint("agentgate doctor tries each layer and says what is missing")
+                    .into());
+            }
+            _ => {}
+        }
+        let ending = ending(supervisor.cause, report, status, &self);
         Ok(Finished {
             ending,
-            leftovers: supervisor.leftovers.len(),
+            leftovers,
             output_bytes: supervisor.output.total(),
             last_lines: supervisor.output.last(),
             duration: started.elapsed(),
@@ -159,14 +179,14 @@ impl AgentRun {
             None => Stdio::null(),
         };
         let second = output.try_clone()?;
-        // The link of the kernel, not a path: it works after an update has replaced our file.
         #[expect(clippy::disallowed_methods, reason = "the door: agents")]
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = Command::new(SELF);
         command.arg0("agentgate").arg(stub::COMMAND);
         command
             .arg(std::process::id().to_string())
             .arg(report.as_raw_fd().to_string());
-        command.arg(&self.cwd).arg(&self.program).args(&self.argv);
+        command.arg(stub::Kind::Agent.word()).arg(&self.cwd);
+        command.args(self.plan.to_args()).arg(&self.program).args(&self.argv);
         command
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -196,15 +216,18 @@ fn ending(cause: Option<Ending>, report: stub::Report, status: Option<Status>, r
             let status = status.map_or("no status".to_owned(), |status| status.to_string());
             Ending::NotStarted(format!("its process ended before it was executed ({status})"))
         }
-        (stub::Report::Executed, None, Some(Status::Exited(status))) => Ending::Exited(status),
-        (stub::Report::Executed, None, Some(Status::Signaled(signal))) => Ending::Signaled(signal),
-        (stub::Report::Executed, None, None) => Ending::NotStarted("its exit status was not seen".to_owned()),
+        (stub::Report::Executed(_), None, Some(Status::Exited(status))) => Ending::Exited(status),
+        (stub::Report::Executed(_), None, Some(Status::Signaled(signal))) => Ending::Signaled(signal),
+        (stub::Report::Executed(_), None, None) => Ending::NotStarted("its exit status was not seen".to_owned()),
     }
 }
 
 fn words(step: stub::Step, error: &io::Error, run: &AgentRun) -> String {
     match step {
         stub::Step::Prepare => format!("cannot prepare a process: {error}"),
+        stub::Step::Namespaces => format!("namespaces: {error}"),
+        stub::Step::Mounts => format!("read-only mounts: {error}"),
+        stub::Step::Lock => format!("Landlock: {error}"),
         stub::Step::Folder => format!("cannot enter {}: {error}", run.cwd.display()),
         stub::Step::Execute if error.kind() == io::ErrorKind::NotFound && run.program.exists() => {
             format!(
@@ -214,14 +237,6 @@ fn words(step: stub::Step, error: &io::Error, run: &AgentRun) -> String {
         }
         stub::Step::Execute => format!("cannot execute {}: {error}", run.program.display()),
     }
-}
-
-/// What is in a pipe now. The writers are gone, and what they wrote fits in it.
-fn read_all(pipe: &OwnedFd) -> Vec<u8> {
-    let mut bytes = vec![0; 64];
-    let read = rustix::io::read(pipe, &mut bytes).unwrap_or(0);
-    bytes.truncate(read);
-    bytes
 }
 
 #[cfg(test)]

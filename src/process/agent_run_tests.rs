@@ -5,6 +5,7 @@ fn run() -> AgentRun {
         program: "/bin/true".into(),
         argv: vec!["true".into()],
         cwd: "/nowhere".into(),
+        plan: Plan::default(),
         environment: Vec::new(),
         stdin: None,
         log: "/nowhere/agent.log".into(),
@@ -17,8 +18,11 @@ fn run() -> AgentRun {
 #[test]
 fn a_cause_goes_before_the_status() {
     let ending = |cause, report| ending(cause, report, Some(Status::Exited(0)), &run());
-    assert_eq!(ending(None, stub::Report::Executed), Ending::Exited(0));
-    assert_eq!(ending(Some(Ending::TimedOut), stub::Report::Executed), Ending::TimedOut);
+    assert_eq!(ending(None, stub::Report::Executed(0)), Ending::Exited(0));
+    assert_eq!(
+        ending(Some(Ending::TimedOut), stub::Report::Executed(0)),
+        Ending::TimedOut
+    );
     assert_eq!(
         ending(Some(Ending::Interrupted(2)), stub::Report::Died),
         Ending::Interrupted(2)

@@ -11,10 +11,12 @@ mod agent_run;
 mod identity;
 mod output;
 pub mod signals;
+pub mod stub;
 mod supervise;
 mod tool;
 mod tree;
+mod warden;
 
 pub use agent_run::{AgentRun, Ending, Finished, Progress};
 pub use identity::ProcessId;
-pub use tool::{Outcome, Status, Tool, ToolError};
+pub use tool::{Outcome, Status, Tool, ToolError, try_layers};

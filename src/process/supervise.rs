@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use super::agent_run::{Ending, Progress};
 use super::output::{Echo, Output};
 use super::signals;
+use super::stub::Report;
 use super::tree::{END, Key, Tree};
 
 /// Between two calls of the tick function.
@@ -21,9 +22,9 @@ const REAP: Duration = Duration::from_secs(1);
 /// Between two walks while the tree is being ended.
 const WALK: Duration = Duration::from_millis(10);
 /// What is about to end by itself when the agent does is no daemon.
-const SETTLE: Duration = Duration::from_millis(50);
+pub(super) const SETTLE: Duration = Duration::from_millis(50);
 /// Time for daemons between SIGTERM and SIGKILL once the agent itself has ended.
-const DAEMON_GRACE: Duration = Duration::from_millis(500);
+pub(super) const DAEMON_GRACE: Duration = Duration::from_millis(500);
 
 const CHUNK: usize = 64 << 10;
 /// Chunks that are read before the clock is looked at again.
@@ -37,6 +38,10 @@ pub(super) const FLUSH: Duration = Duration::from_secs(2);
 pub(super) struct Supervisor {
     pub tree: Tree,
     pub leader: OwnedFd,
+    /// What the stub reports.
+    pub report: OwnedFd,
+    /// What it has reported so far.
+    pub reported: Vec<u8>,
     /// `None` once every writer has closed it.
     pub pipe: Option<OwnedFd>,
     pub output: Output,
@@ -147,6 +152,7 @@ impl Supervisor {
         }
         if now >= end.kill_at || signals::count() > end.signals {
             end.kill_at = end.kill_at.min(now);
+            self.read_report();
             self.tree.kill()?;
             // Its group died as one, so its number need not be kept any longer.
             self.tree.release_leader()?;
@@ -201,6 +207,17 @@ impl Supervisor {
                 Err(Errno::INTR) => {}
                 Err(_) => return,
             }
+        }
+    }
+
+    /// Reads what the stub has reported by now.
+    pub fn read_report(&mut self) {
+        let mut buffer = [0; 64];
+        while let Ok(read @ 1..) = rustix::io::read(&self.report, &mut buffer) {
+            self.reported.extend_from_slice(&buffer[..read]);
+        }
+        if let Some(agent) = Report::group(&self.reported) {
+            self.tree.set_group(agent);
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::signals;
+use super::stub;
+use crate::confine::{Answer, Plan, Probe};
 
 /// A program to run to its end, with its output captured.
 ///
@@ -30,11 +32,24 @@ pub struct Tool {
     stderr_limit: usize,
     time_limit: Option<Duration>,
     patience: Option<Duration>,
+    plan: Option<Plan>,
 }
 
 /// Between SIGTERM, on which git removes its lock files, and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 const CHUNK: usize = 64 << 10;
+/// The link of the kernel, not a path: it works after an update has replaced our file.
+pub(super) const SELF: &str = "/proc/self/exe";
+/// How long the attempt at the layers may take.
+const PROBE_LIMIT: Duration = Duration::from_secs(10);
+
+/// Tries the layers of confinement in a process of its own.
+pub fn try_layers() -> Result<Probe, ToolError> {
+    let outcome = Tool::new(SELF, "/").arg(stub::PROBE).time_limit(PROBE_LIMIT).run()?;
+    // One that could not even say what failed has nothing to offer.
+    let answer = Answer::from_text(&String::from_utf8_lossy(&outcome.stdout)).unwrap_or_default();
+    Ok(Probe::new(answer))
+}
 
 impl Tool {
     /// `program` is a path (no lookup on PATH), `cwd` the folder it runs in. Standard input is
@@ -50,7 +65,15 @@ impl Tool {
             stderr_limit: 1 << 20,
             time_limit: None,
             patience: None,
+            plan: None,
         }
+    }
+
+    /// Runs it under the kernel's rules, in the process group that it would have without. It is then ended
+    /// by SIGKILL alone.
+    pub fn confined(mut self, plan: Plan) -> Tool {
+        self.plan = Some(plan);
+        self
     }
 
     /// Adds one argument.
@@ -119,7 +142,13 @@ impl Tool {
     pub fn run(self) -> Result<Outcome, ToolError> {
         let command = self.command_line();
         #[expect(clippy::disallowed_methods, reason = "the door: tools")]
-        let mut starting = Command::new(&self.program);
+        let mut starting = Command::new(self.plan.as_ref().map_or(self.program.as_path(), |_| Path::new(SELF)));
+        if let Some(plan) = &self.plan {
+            starting.arg0("agentgate").arg(stub::COMMAND);
+            starting.arg(std::process::id().to_string()).arg(stub::NO_STATUS);
+            starting.arg(stub::Kind::Tool.word()).arg(&self.cwd);
+            starting.args(plan.to_args()).arg(&self.program).arg(&self.program);
+        }
         starting.args(&self.args).current_dir(&self.cwd).process_group(0);
         starting
             .env_clear()

@@ -50,17 +50,30 @@ pub(super) struct Tree {
     /// The leader stays a zombie until nothing else is left: as long as it is not reaped, its pid
     /// names its process group and nothing else.
     leader_reaped: bool,
+    /// The agent's own process under a warden, and so its group. It is kept like the leader.
+    group: Option<Pid>,
     bystanders: HashSet<Key>,
     gone: bool,
 }
 
 impl Tree {
+    /// For a process that has no other children than the leader and what it starts.
+    pub fn alone(leader: Pid) -> Tree {
+        Tree::new(leader, Bystanders(HashSet::new()))
+    }
+
+    /// The leader is the agent's warden; this is the agent.
+    pub fn set_group(&mut self, agent: Pid) {
+        self.group = Some(agent);
+    }
+
     /// `leader` is our child, not reaped yet.
     pub fn new(leader: Pid, bystanders: Bystanders) -> Tree {
         Tree {
             leader,
             status: None,
             leader_reaped: false,
+            group: None,
             bystanders: bystanders.0,
             gone: false,
         }
@@ -87,7 +100,11 @@ impl Tree {
             self.collect(process)?;
         }
         let leader = self.leader.as_raw_pid();
-        if self.status()?.is_none() || ours.iter().any(|process| process.pid != leader || self.leader_reaped) {
+        let kept = |process: &Stat| {
+            process.pid == leader
+                || (process.ended() && self.group.is_some_and(|group| group.as_raw_pid() == process.pid))
+        };
+        if ours.iter().any(|process| self.leader_reaped || !kept(process)) || self.status()?.is_none() {
             return Ok(false);
         }
         self.release_leader()?;
@@ -126,7 +143,7 @@ impl Tree {
     fn collect(&self, process: &Stat) -> io::Result<()> {
         let child = process.ended() && process.parent == rustix::process::getpid().as_raw_pid();
         match Pid::from_raw(process.pid) {
-            Some(pid) if child && (pid != self.leader || self.leader_reaped) => {
+            Some(pid) if child && (self.leader_reaped || (pid != self.leader && Some(pid) != self.group)) => {
                 match waitpid(Some(pid), WaitOptions::NOHANG) {
                     Ok(_) | Err(Errno::CHILD | Errno::INTR) => Ok(()),
                     Err(error) => Err(error.into()),
@@ -176,6 +193,9 @@ impl Tree {
                 // outrun it. Before the stub has made its session there is no such group; that is
                 // no error.
                 let _ = kill_process_group(self.leader, Signal::KILL);
+                if let Some(group) = self.group {
+                    let _ = kill_process_group(group, Signal::KILL);
+                }
             }
             let before = told.len();
             // Each as soon as it is seen: a walk that first collects would come too late for a

@@ -84,7 +84,7 @@ fn run(report: &run::Report) -> Value {
         "exit": report.exit.code(),
         "reason": report.reason,
         "confinement": report.confinement,
-        "not_covered": run::not_covered(),
+        "not_covered": report.not_covered,
         "changed": report.changed,
         "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
         "notices": report.notices,

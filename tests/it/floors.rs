@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Module to floor. Within floor 2, `process` stands on `files` and on the stub in `confine`, and
+/// Module to floor. Within floor 2, `process` stands on `files` and applies the layers of `confine`, and
 /// `lock` names its holder by `process`'s identity and waits by its signals.
 const FLOORS: &[(&str, u32)] = &[
     ("exit", 0),

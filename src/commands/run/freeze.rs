@@ -48,6 +48,7 @@ impl Job {
             &worktree.path,
             &private.join(SAVED_INDEX),
             &self.created.base,
+            self.walls.tool(Vec::new()),
         )?;
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;

@@ -9,7 +9,6 @@ use anyhow::{Context, Result};
 use super::freeze::names;
 use super::prepare::Job;
 use crate::commands::Watch;
-use crate::confine;
 use crate::files;
 use crate::git::shadow::copy_index;
 use crate::git::{evidence, history, refs};
@@ -55,7 +54,7 @@ impl Job {
 
     /// `unconfined`, or the layers, then each waiver.
     pub(super) fn confinement_value(&self) -> String {
-        std::iter::once(confine::tier())
+        std::iter::once(self.walls.layers.tier().as_str())
             .chain(self.created.waivers.iter().map(String::as_str))
             .collect::<Vec<_>>()
             .join(",")

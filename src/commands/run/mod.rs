@@ -23,7 +23,6 @@ use crate::lock::Wait;
 use crate::process::signals;
 
 pub use inputs::{default_job_id, must_be_clean, read_task, task_place};
-pub use settle::not_covered;
 
 /// What the person asked for.
 #[derive(Clone, Debug)]
@@ -69,8 +68,10 @@ pub struct Report {
     pub exit: Exit,
     /// Why, one line; empty for a kept job.
     pub reason: String,
-    /// The confinement in force, and what it does not cover.
+    /// The confinement in force, and each waiver.
     pub confinement: String,
+    /// What it does not cover, one line each.
+    pub not_covered: Vec<String>,
     /// What the gate found.
     pub findings: Vec<Finding>,
     /// Things worth knowing.

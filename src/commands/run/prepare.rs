@@ -10,7 +10,9 @@ use super::inputs::{
     read_task, rules_of, source_words, task_place, text,
 };
 use crate::agent::command::Found;
+use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
+use crate::confine::{Mode, Network};
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, Verdict};
 use crate::git::agent_refs::AgentRefs;
@@ -48,6 +50,9 @@ pub struct Job {
     pub(super) places: Places,
     pub(super) artifacts: Option<PathBuf>,
     pub(super) verbose: bool,
+    pub(super) walls: Walls,
+    /// What the agent's plan leaves open, once it is made.
+    pub(super) not_covered: Vec<String>,
     pub(super) worktree: Option<Worktree>,
     /// Device and inode of its top folder when it was made.
     pub(super) made: Option<(u64, u64)>,
@@ -123,6 +128,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         Some(label) => Some(label),
         None => label(implementer.and_then(|agent| agent.model_label.clone()), "model_label")?,
     };
+    let walls = Walls::choose(Mode::On, Network::Allow, false)?;
     let identity = Identity::of(&checkout)?;
     let artifacts = options
         .artifacts
@@ -180,6 +186,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         places,
         artifacts,
         verbose: options.verbose,
+        walls,
+        not_covered: Vec::new(),
         worktree: None,
         made: None,
         content: None,

@@ -6,7 +6,6 @@ use super::Report;
 use super::prepare::Job;
 use crate::agent::command;
 use crate::commands::Watch;
-use crate::confine;
 use crate::exit::{Exit, Stop};
 use crate::gate::GateError;
 use crate::git::shell;
@@ -226,6 +225,7 @@ impl Job {
             exit,
             reason,
             confinement: self.confinement_value(),
+            not_covered: self.not_covered.clone(),
             findings: self
                 .verdict
                 .as_ref()
@@ -242,9 +242,4 @@ impl Job {
             landed: None,
         }
     }
-}
-
-/// What the confinement in force does not cover, for summaries.
-pub fn not_covered() -> &'static [&'static str] {
-    confine::not_covered()
 }

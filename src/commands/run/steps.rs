@@ -10,14 +10,13 @@ use super::prepare::Job;
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Filter, Given};
 use crate::commands::Watch;
-use crate::confine;
 use crate::files;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
-use crate::git::shadow::{Shadow, copy_index};
+use crate::git::shadow::{Pointer, Shadow, copy_index};
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
 use crate::job::{AgentEnd, Event};
@@ -64,6 +63,14 @@ impl Job {
         self.owner.append(&event)
     }
 
+    fn pointer(&self) -> Pointer {
+        if self.walls.layers.mounts {
+            Pointer::Bound
+        } else {
+            Pointer::Written
+        }
+    }
+
     /// Whether the folder at the worktree's path is the one that was made: not gone, not a link, and
     /// not another one that a link further up leads to. Nothing else may be written to or deleted.
     pub(super) fn worktree_is_there(&self) -> bool {
@@ -85,11 +92,11 @@ impl Job {
         let shadow = Shadow::make(
             &self.checkout.repo,
             &content,
-            &private,
-            &worktree.path,
+            &self.places,
             &worktree.admin,
             &id,
             &self.created.base,
+            self.pointer(),
         )?;
         self.content = Some(content);
         self.shadow = Some(shadow);
@@ -120,19 +127,27 @@ impl Job {
         };
         let env = environment::build(&self.surroundings.vars, filter, &[], &given);
         self.withheld = env.withheld;
-        self.before = Some(Fingerprint::take(&self.checkout, &id)?);
+        let plan = self
+            .walls
+            .agent(&self.checkout, &self.places, self.agent.program(), &self.surroundings);
+        let tier = self.walls.layers.tier();
+        self.not_covered = self.walls.layers.not_covered(&plan);
+        // With read-only mounts nothing of the clone can change, not even a mode.
+        if !self.walls.layers.mounts {
+            self.before = Some(Fingerprint::take(&self.checkout, &id)?);
+        }
         self.owner.append(&Event::StepStarted {
             step: STEP.into(),
             role: ROLE.into(),
         })?;
         self.owner.append(&Event::Confined {
-            tier: confine::tier().into(),
+            tier: tier.clone(),
+            not_covered: self.not_covered.clone(),
         })?;
         watch.step(&format!(
-            "agent {} (limit {}, {})",
+            "agent {} (limit {}, {tier})",
             self.created.agent,
             seconds(self.created.timeout),
-            confine::tier()
         ));
         let log = self.owner.folder.path.join(store::AGENT_LOG);
         let (end, leftovers, duration) = match filled {
@@ -151,6 +166,7 @@ impl Job {
                     program: command.program,
                     argv: command.argv,
                     cwd: worktree.path.clone(),
+                    plan,
                     environment: env.variables,
                     stdin: (command.stdin == Stdin::Task).then(|| task_file.clone()),
                     log,
@@ -171,8 +187,10 @@ impl Job {
         // Not one process of the agent is left: from here on the worktree is ours again.
         if self.worktree_is_there() {
             disarm::open_folder(&worktree.path)?;
-            self.set_git_dir_aside(&worktree)?;
-            worktree.restore_git_file()?;
+            if self.pointer() == Pointer::Written {
+                self.set_git_dir_aside(&worktree)?;
+                worktree.restore_git_file()?;
+            }
         }
         if leftovers > 0 {
             self.notices.push(format!(
