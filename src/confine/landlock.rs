@@ -6,9 +6,10 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Access, Mode, OFlags, open};
 use rustix::io::Errno;
 
 use super::sys;
@@ -32,6 +33,9 @@ const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE_FILE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
+
+/// Character devices below `/dev` that are the machine's memory.
+const MEMORY: &[&str] = &["mem", "kmem", "port"];
 
 const BIND_TCP: u64 = 1 << 0;
 const CONNECT_TCP: u64 = 1 << 1;
@@ -156,6 +160,27 @@ fn allow(ruleset: &OwnedFd, abi: u32, path: &Path, grant: Grant, missing: Missin
         return Ok(());
     }
     sys::landlock_allow_path(ruleset, &opened, rights)
+}
+
+/// Devices from which this process could read what is on the disk or in memory, past all that is hidden.
+/// (Where there are mounts, no device can be opened but for those that stay.)
+pub fn raw_devices() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::from("/dev")];
+    while let Some(folder) = open.pop() {
+        // What cannot be listed or looked at cannot be read either.
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            let is_memory = kind.is_char_device() && MEMORY.contains(&entry.file_name().to_string_lossy().as_ref());
+            if kind.is_dir() {
+                open.push(path);
+            } else if (kind.is_block_device() || is_memory) && rustix::fs::access(&path, Access::READ_OK).is_ok() {
+                found.push(path);
+            }
+        }
+    }
+    found
 }
 
 /// The readable set: everything, or what is left of it beside the hidden paths. Rules only add,

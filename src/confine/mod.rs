@@ -68,14 +68,19 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
         }
         devices.retain(|device| device.exists());
         let terminals: Vec<&Path> = TERMINALS.iter().map(Path::new).collect();
+        // The mounts hide them, and then the folders around them can be listed.
+        let hidden = if plan.layers.mounts {
+            Vec::new()
+        } else {
+            plan.hidden.iter().cloned().chain(landlock::raw_devices()).collect()
+        };
         landlock::restrict(
             abi,
             &landlock::Rules {
                 folders: &folders,
                 devices: &devices,
                 terminals: &terminals,
-                // The mounts hide them, and then the folders around them can be listed.
-                hidden: if plan.layers.mounts { &[] } else { &plan.hidden },
+                hidden: &hidden,
                 network: &plan.network,
             },
         )?;

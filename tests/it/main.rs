@@ -7,6 +7,7 @@
 
 mod check;
 mod cli;
+mod confine;
 mod contract;
 mod demo;
 mod drop_open;

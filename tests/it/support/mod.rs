@@ -2,6 +2,8 @@
 
 pub mod jobs;
 pub mod memtree;
+pub mod person;
+pub mod print;
 pub mod program;
 pub mod repo;
 pub mod scene;
