@@ -39,7 +39,7 @@ SYS = {
     "io_uring_enter": 426,
     "mount_setattr": 442,
 }
-NEWUSER, NEWNS = 0x10000000, 0x00020000
+NEWUSER, NEWNS, NEWPID, NEWNET, NEWCGROUP = 0x10000000, 0x00020000, 0x20000000, 0x40000000, 0x02000000
 MS_REMOUNT, MS_BIND, MS_REC = 0x20, 0x1000, 0x4000
 AT_FDCWD = -100
 PTRACE_ATTACH, PTRACE_SEIZE = 16, 0x4206
@@ -506,6 +506,54 @@ def mount_writable(target):
     put(SCENE["files"]["main"])
 
 
+def tree_made_writable():
+    """A detached copy of the clone's mount, on which read-only is taken back."""
+    fd = call("open_tree", AT_FDCWD, SCENE["main"].encode(), 0x8001)
+    call("mount_setattr", fd, b"", 0x9000, struct.pack("4Q", 0, 1, 0, 0), 32)
+    put(f"/proc/self/fd/{fd}" + SCENE["files"]["main"][len(SCENE["main"]):])
+
+
+def fresh_system(kind, namespace, file):
+    """A file system of the kernel's, mounted anew, so that nobody has made it read-only."""
+
+    def attack():
+        user, group = os.geteuid(), os.getegid()
+        place = os.path.join(HERE, "place")
+        os.makedirs(place, exist_ok=True)
+        call("unshare", NEWUSER | NEWNS | namespace)
+        put("/proc/self/setgroups", data=b"deny")
+        for name, number in (("uid_map", user), ("gid_map", group)):
+            put(f"/proc/self/{name}", data=f"{number} {number} 1".encode())
+
+        def inside():
+            mount("none", place, kind, 0)
+            open_there(os.path.join(place, file), os.O_WRONLY)
+
+        in_child(inside)
+
+    in_child(attack)
+
+
+def capabilities():
+    status = open("/proc/self/status").read().splitlines()
+    fields = dict(line.split(":", 1) for line in status)
+    if fields["NoNewPrivs"].strip() != "1":
+        return
+    if any(int(fields[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")):
+        return
+    raise OSError(errno.EPERM, "none left")
+
+
+def host_name():
+    """The same name again."""
+    name = socket.gethostname().encode()
+    call("sethostname", name, len(name))
+
+
+def other_user():
+    in_child(lambda: os.setuid(12345 if os.geteuid() == 0 else 0))
+
+
 def bind_and_write():
     place = os.path.join(HERE, "place")
     os.makedirs(place, exist_ok=True)
@@ -593,11 +641,24 @@ def machine_attacks():
         yield f"remount the clone{name}", where, lambda: remount(SCENE["main"])
         yield f"mount_setattr{name}", where, lambda: mount_writable("/")
         yield f"bind the clone{name}", where, bind_and_write
+        yield f"writable copy of the clone's mount{name}", where, tree_made_writable
         yield f"unmount the cover{name}", where, uncover_secret
         yield f"bind past the cover{name}", where, bind_past_the_cover
         yield f"open_tree past the cover{name}", where, tree_past_the_cover
         yield f"secret by handle{name}", where, lambda: by_handle(os.O_RDONLY)
         yield f"parent's user namespace{name}", where, parent_namespace
+    for kind, namespace, file in (
+        ("proc", NEWPID, "sys/kernel/core_pattern"),
+        ("proc", 0, "sys/kernel/core_pattern"),
+        ("sysfs", NEWNET, "kernel/mm/transparent_hugepage/enabled"),
+        ("cgroup2", NEWCGROUP, "cgroup.procs"),
+        ("cgroup", NEWCGROUP, "cgroup.procs"),
+    ):
+        name = f"fresh {kind} in namespaces {namespace:x}"
+        yield name, fresh_system, kind, namespace, file
+    yield "capabilities", capabilities
+    yield "host name", host_name
+    yield "another user", other_user
     yield "pivot_root", in_child, pivot
     yield "chroot", in_child, lambda: os.chroot("/")
 

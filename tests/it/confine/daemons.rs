@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::attacks::GONE;
-use super::scene::{JOB, Scene, Without, marked};
+use super::scene::{JOB, Scene, Without, family, marked};
 use crate::support::jobs::{event, events, jobs_root, until};
 use crate::support::person::Person;
 
@@ -56,6 +56,27 @@ fn no_daemon_outlives_its_job() {
         none_is_left(&mark);
         let leftovers = event(&events(&scene.repo, JOB), "step.finished")["leftovers"].as_u64();
         assert!(leftovers.is_some_and(|count| count > 100), "{leftovers:?}\n{outcome}");
+    });
+}
+
+/// The processes between agentgate and the agent: where one is killed, the job has failed and nothing goes on.
+#[test]
+fn no_daemon_outlives_the_stub() {
+    each(|person, kind, without| {
+        let (scene, mark) = daemons(person, kind);
+        let script = scene.repo.top().join("daemons.py");
+        let mut running = scene
+            .run(without, &["python3", &script.to_string_lossy(), &mark, "stay"])
+            .spawn();
+        let sign = jobs_root(&scene.repo).join(JOB).join("at-work");
+        until("the daemons", || sign.exists() || !running.is_running());
+        let [_, stub] = &family(running.pid())[..] else {
+            panic!("agentgate has one child");
+        };
+        let stub = rustix::process::Pid::from_raw(stub.parse().expect("a number")).expect("a pid");
+        rustix::process::kill_process(stub, rustix::process::Signal::KILL).expect("it is there");
+        running.wait().expect(16, &[]);
+        none_is_left(&mark);
     });
 }
 

@@ -309,7 +309,7 @@ impl Scene {
 }
 
 /// A process and those that it started.
-fn family(pid: u32) -> Vec<String> {
+pub fn family(pid: u32) -> Vec<String> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let pids = std::iter::once(pid.to_string()).chain(children.split_whitespace().map(str::to_owned));
     pids.collect()
