@@ -65,7 +65,7 @@ impl Layers {
             if !self.mounts {
                 open.push("it can change modes, owners, times and extended attributes of your files outside");
                 open.push("it can list the names in hidden folders");
-                open.push("it can write to your terminals");
+                open.push("it can write to your terminals, and to what your programs share in /dev/shm");
             }
             match (&plan.network, abi >= landlock::TCP) {
                 (Network::Allow, _) => open.push("it can use the network"),

@@ -4,6 +4,7 @@
 //! says what one process may do. The layers are applied by the stub (`process::stub`) in the process that
 //! becomes the agent: first the namespaces, then the mounts, then Landlock, and last the capabilities go.
 
+mod filter;
 mod landlock;
 mod layers;
 mod mounts;
@@ -56,7 +57,7 @@ pub fn apply_mounts(plan: &Plan) -> io::Result<()> {
     }
 }
 
-/// Applies Landlock and takes all capabilities away: the last thing before the program is executed.
+/// Applies Landlock, takes all capabilities away, and filters what a missing layer would refuse: the last thing before the program is executed.
 pub fn lock(plan: &Plan) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     if let Some(abi) = plan.layers.landlock {
@@ -85,5 +86,13 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
             },
         )?;
     }
-    give_up_capabilities()
+    give_up_capabilities()?;
+    let refusals = filter::Refusals {
+        user_namespaces: plan.layers.landlock.is_none(),
+        limits_of_others: plan.layers.pids.is_none(),
+    };
+    if refusals.user_namespaces || refusals.limits_of_others {
+        filter::apply(refusals)?;
+    }
+    Ok(())
 }
