@@ -1,6 +1,7 @@
 //! Nothing that an agent started lives on: not after its end, and not after ours.
 
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::attacks::GONE;
@@ -12,9 +13,12 @@ const DAEMONS: &str = include_str!("daemons.py");
 
 /// An agent that leaves daemons behind, and the mark by which they are found.
 fn daemons(person: Person, kind: &str) -> (Scene, String) {
+    // Tests run side by side, and each finds its own alone.
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let scene = Scene::bare(person);
     fs::write(scene.repo.top().join("daemons.py"), DAEMONS).expect("it can be written");
-    let mark = format!("daemons-{kind}-{}-{}", std::process::id(), person.number());
+    let mark = format!("daemons-{kind}-{}-{count}-", std::process::id());
     (scene, mark)
 }
 

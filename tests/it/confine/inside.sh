@@ -157,6 +157,11 @@ devices() {
 	ls /proc/self/fd >/dev/null
 	ps >/dev/null 2>&1 || test ! -x /bin/ps
 }
+task() {
+	grep SECRET "$AGENTGATE_TASK"
+	touch "$AGENTGATE_OUTBOX/answer.json"
+	rm "$AGENTGATE_OUTBOX/answer.json"
+}
 # The private home is not set up here: cargo and npm are told where to keep what is theirs.
 cargo_build() {
 	unset RUSTUP_HOME
@@ -193,6 +198,7 @@ work 'files of every kind' files
 work 'tcp and abstract sockets' tcp
 work 'signals' signals
 work 'devices' devices
+work 'task and outbox' task
 work 'python pty' python_pty
 for program in script tmux npm cargo; do
 	if [ $program = cargo ] && [ ! -e "$HOME/.cargo/bin/cargo" ] || [ $program != cargo ] && ! command -v $program >/dev/null; then
