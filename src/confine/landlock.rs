@@ -68,6 +68,8 @@ pub struct Rules<'a> {
     pub terminals: &'a [&'a Path],
     /// What cannot be read. Where another layer hides it, leave this empty.
     pub hidden: &'a [PathBuf],
+    /// What can be read all the same, though it lies in a hidden folder.
+    pub needed: &'a [PathBuf],
     /// TCP.
     pub network: &'a Network,
 }
@@ -120,7 +122,7 @@ pub fn restrict(abi: u32, rules: &Rules<'_>) -> io::Result<()> {
         0
     };
     let ruleset = sys::landlock_create(abi, known(abi), net, scoped)?;
-    for (path, grant) in readable(rules.hidden)? {
+    for (path, grant) in readable(rules.hidden, rules.needed)? {
         allow(&ruleset, abi, &path, grant, Missing::PassOver)?;
     }
     for folder in rules.folders {
@@ -186,13 +188,23 @@ pub fn raw_devices() -> Vec<PathBuf> {
 /// The readable set: everything, or what is left of it beside the hidden paths. Rules only add,
 /// so the neighbours of every folder on the way are named one by one; the names in folders stay
 /// visible, since a folder's own listing cannot be granted without that of all below it.
-fn readable(hidden: &[PathBuf]) -> io::Result<Vec<(PathBuf, Grant)>> {
+fn readable(hidden: &[PathBuf], needed: &[PathBuf]) -> io::Result<Vec<(PathBuf, Grant)>> {
+    let has_below = |top: &Path| hidden.iter().any(|hidden| hidden.starts_with(top) && hidden != top);
+    let lies_in = |path: &&PathBuf| hidden.iter().any(|hidden| path.starts_with(hidden) && *path != hidden);
     let root = PathBuf::from("/");
-    if hidden.is_empty() {
-        return Ok(vec![(root, Grant::Read)]);
+    let mut granted = Vec::new();
+    let mut open = Vec::new();
+    if has_below(&root) {
+        granted.push((root.clone(), Grant::List));
     }
-    let mut granted = vec![(root.clone(), Grant::List)];
-    let mut open = vec![root];
+    let needed = needed.iter().filter(lies_in).filter(|path| !hidden.contains(path));
+    for top in std::iter::once(&root).chain(needed) {
+        if has_below(top) {
+            open.push(top.clone());
+        } else {
+            granted.push((top.clone(), Grant::Read));
+        }
+    }
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let path = folder.join(OsString::from(entry?.file_name()));
@@ -240,7 +252,7 @@ mod tests {
         for name in ["home/.ssh", "home/src", "other"] {
             std::fs::create_dir_all(top.join(name)).expect("made");
         }
-        let granted = readable(&[top.join("home/.ssh")]).expect("listed");
+        let granted = readable(&[top.join("home/.ssh")], &[]).expect("listed");
         let has = |path: &Path| {
             granted
                 .iter()
@@ -249,5 +261,23 @@ mod tests {
         assert!(has(&top.join("home/src")) && has(&top.join("other")));
         assert!(!granted.iter().any(|(path, _)| path.starts_with(top.join("home/.ssh"))));
         assert!(!has(&top) && !has(&top.join("home")) && !has(Path::new("/")));
+    }
+
+    #[test]
+    fn what_is_needed_in_a_hidden_folder_stays_readable_but_for_what_is_hidden_in_it() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let top = std::fs::canonicalize(scratch.path()).expect("real");
+        for name in ["jobs/one/task", "jobs/two", "jobs/clone/records", "jobs/clone/objects"] {
+            std::fs::create_dir_all(top.join(name)).expect("made");
+        }
+        let hidden = [top.join("jobs"), top.join("jobs/clone/records")];
+        let needed = [top.join("jobs/one"), top.join("jobs/clone"), top.join("jobs")];
+        let granted = readable(&hidden, &needed).expect("listed");
+        let below: Vec<&PathBuf> = granted
+            .iter()
+            .map(|(path, _)| path)
+            .filter(|path| path.starts_with(&top))
+            .collect();
+        assert_eq!(below, [&top.join("jobs/one"), &top.join("jobs/clone/objects")]);
     }
 }

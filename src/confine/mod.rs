@@ -82,6 +82,7 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
                 devices: &devices,
                 terminals: &terminals,
                 hidden: &hidden,
+                needed: &plan.needed,
                 network: &plan.network,
             },
         )?;

@@ -6,10 +6,13 @@ export GIT_AUTHOR_NAME=An GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=An G
 work() {
 	what=$1
 	shift
-	if (set -e; "$@") >"$TMPDIR/out" 2>&1 </dev/null; then
+	# Not as a condition: there, the shell goes on after a failure.
+	(set -e; "$@") >"$TMPDIR/out" 2>&1 </dev/null
+	status=$?
+	if [ $status = 0 ]; then
 		printf 'works\t%s\n' "$what"
 	else
-		printf 'fails\t%s\n' "$what"
+		printf 'fails\t%s (%s)\n' "$what" $status
 		sed 's/^/  | /' "$TMPDIR/out"
 	fi
 }
