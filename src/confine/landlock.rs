@@ -3,7 +3,6 @@
 //! Numbers are those of the kernel's `include/uapi/linux/landlock.h`. All file rights that the
 //! probed ABI knows are handled, so what is not granted is refused.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
@@ -207,7 +206,7 @@ fn readable(hidden: &[PathBuf], needed: &[PathBuf]) -> io::Result<Vec<(PathBuf, 
     }
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder)? {
-            let path = folder.join(OsString::from(entry?.file_name()));
+            let path = folder.join(entry?.file_name());
             if hidden.contains(&path) {
                 continue;
             }

@@ -581,12 +581,18 @@ def uncover(path):
 
 
 def uncover_secret():
-    for path in (os.path.dirname(SCENE["secret"]), SCENE["secret"]):
+    refused = None
+    for path in SCENE["secrets"].values():
+        for cover in (os.path.dirname(path), path):
+            try:
+                uncover(cover)
+            except OSError:
+                pass
         try:
-            uncover(path)
-        except OSError:
-            pass
-    read_secret(SCENE["secret"])
+            return read_secret(path)
+        except OSError as error:
+            refused = error
+    raise refused
 
 
 def bind_past_the_cover():

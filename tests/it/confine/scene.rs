@@ -85,6 +85,7 @@ impl Scene {
         let home = repo.home();
         for (path, text) in [
             (home.join(".ssh/id"), SECRET),
+            (home.join(".netrc"), SECRET),
             (home.join(".bashrc"), "# theirs\n"),
             (repo.root.join(".git/hooks/pre-commit"), "#!/bin/sh\n"),
             (repo.root.join(".git/info/exclude"), "*.own\n"),
@@ -137,6 +138,7 @@ impl Scene {
             "handle": self.handle(&secret),
             "secrets": {
                 "a key below the home": secret,
+                "a file of passwords": home.join(".netrc"),
                 "the task of another job": record.join("task.md"),
                 "the worktree of another job": other.join("payments/secret.txt"),
             },
