@@ -8,13 +8,16 @@ use super::prepare::Job;
 use super::steps::SAVED_INDEX;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
-use crate::gate;
+use crate::gate::leftovers::{self, Sort};
+use crate::gate::{self, GateError};
 use crate::git::agent_refs;
 use crate::git::evidence;
 use crate::git::fingerprint::Fingerprint;
+use crate::git::from_git2;
 use crate::git::program::Git;
 use crate::git::settings::ContentSettings;
 use crate::git::snapshot::Stage;
+use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
 use crate::job::{AgentEnd, Event};
 use crate::store;
@@ -94,9 +97,43 @@ impl Job {
             nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
             collisions: few(collisions.into_iter()),
         };
+        let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
+        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(GateError::from)?;
+        let left = leftovers::among_changes(&base, &candidate).map_err(GateError::from)?;
         self.frozen = Some(frozen);
         self.stage = Some(stage);
+        self.name_leftovers(&left, &hidden);
         self.owner.append(&event)
+    }
+
+    /// Names what looks as if an agent's tools had left it, in the candidate and among the files
+    /// that were archived. Said whatever the end is: nothing else would show it.
+    fn name_leftovers(&mut self, left: &[(Vec<u8>, Sort, &str)], hidden: &[PathBuf]) {
+        for (sort, what) in [
+            (Sort::Left, "the candidate holds what looks like leftovers of the agent"),
+            (
+                Sort::Settings,
+                "the candidate changes settings that tools may rewrite by themselves",
+            ),
+        ] {
+            let paths: Vec<&(Vec<u8>, Sort, &str)> = left.iter().filter(|(_, of, _)| *of == sort).collect();
+            if !paths.is_empty() {
+                let named = explained(paths.iter().map(|(path, _, what)| (path.as_slice(), *what)));
+                self.notices.push(format!("{what}: {named}; look before you land it"));
+            }
+        }
+        let archived: Vec<(&[u8], &str)> = hidden
+            .iter()
+            .map(|path| path.as_os_str().as_encoded_bytes())
+            .filter_map(|path| leftovers::find(path).map(|(_, what)| (path, what)))
+            .collect();
+        if !archived.is_empty() {
+            let named = explained(archived.into_iter());
+            self.notices.push(format!(
+                "leftovers of the agent among the files in {}: {named}",
+                store::HIDDEN
+            ));
+        }
     }
 
     /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
@@ -233,6 +270,19 @@ impl Job {
 pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
     let count = paths.len();
     let mut shown: Vec<String> = paths.take(10).map(gate::render::path).collect();
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
+    }
+    shown.join(", ")
+}
+
+/// The first ten paths, printable, with what each is.
+fn explained<'a>(paths: impl ExactSizeIterator<Item = (&'a [u8], &'a str)>) -> String {
+    let count = paths.len();
+    let mut shown: Vec<String> = paths
+        .take(10)
+        .map(|(path, what)| format!("{} ({what})", gate::render::path(path)))
+        .collect();
     if count > shown.len() {
         shown.push(format!("and {} more", count - shown.len()));
     }

@@ -17,7 +17,7 @@ use anyhow::Result;
 
 use super::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
-use crate::gate::Finding;
+use crate::gate::{Finding, Warning};
 use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
@@ -73,6 +73,8 @@ pub struct Report {
     pub confinement: String,
     /// What the gate found.
     pub findings: Vec<Finding>,
+    /// Changes that break no rule and must not be overlooked.
+    pub warnings: Vec<Warning>,
     /// Things worth knowing.
     pub notices: Vec<String>,
     /// How many paths differ from the base.
