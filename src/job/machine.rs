@@ -5,6 +5,7 @@
 
 use super::{AgentEnd, Created, Event};
 use crate::exit::Exit;
+use crate::task::format_duration;
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +136,11 @@ pub fn next(state: &State) -> Step {
     match agent {
         AgentEnd::Interrupted { signal } => return Step::End(Ending::Interrupted(*signal)),
         AgentEnd::TimedOut => return failed(Exit::AgentTimeout, "the agent ran past its limit and was ended".into()),
+        AgentEnd::Silent { idle_timeout } => {
+            let silence = format_duration(*idle_timeout);
+            let reason = format!("the agent said nothing for {silence} (idle_timeout) and was ended");
+            return failed(Exit::AgentTimeout, reason);
+        }
         AgentEnd::NotStarted { error } => {
             return failed(Exit::AgentFailed, format!("the agent could not be started: {error}"));
         }

@@ -10,6 +10,7 @@ fn run() -> AgentRun {
         log: "/nowhere/agent.log".into(),
         verbose: false,
         limit: None,
+        idle: None,
         grace: AgentRun::GRACE,
     }
 }
