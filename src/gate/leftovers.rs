@@ -62,6 +62,17 @@ pub enum Sort {
     Settings,
 }
 
+/// A file of the candidate that looks so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Repository-relative path as git's bytes.
+    pub path: Vec<u8>,
+    /// Which sort.
+    pub sort: Sort,
+    /// What it is or whose, in words.
+    pub what: &'static str,
+}
+
 /// What the name of a file says: which sort, and whose in words.
 pub fn find(path: &[u8]) -> Option<(Sort, &'static str)> {
     if is_core_dump(path) {
@@ -75,7 +86,7 @@ pub fn find(path: &[u8]) -> Option<(Sort, &'static str)> {
 
 /// The files of this kind that the candidate adds or changes, by path. A file with the name of a
 /// core dump counts only where it is new: `core` is a name that people use.
-pub fn among_changes(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<(Vec<u8>, Sort, &'static str)>, Unreadable> {
+pub fn among_changes(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Leftover>, Unreadable> {
     let mut found = Vec::new();
     for change in diff(base, candidate)? {
         let is_file = change
@@ -85,7 +96,8 @@ pub fn among_changes(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<(Vec<u
             continue;
         }
         if let Some((sort, what)) = find(&change.path) {
-            found.push((change.path, sort, what));
+            let path = change.path;
+            found.push(Leftover { path, sort, what });
         }
     }
     Ok(found)

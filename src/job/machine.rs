@@ -169,3 +169,44 @@ pub fn next(state: &State) -> Step {
 fn failed(exit: Exit, reason: String) -> Step {
     Step::End(Ending::Failed(exit, reason))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After the agent ended so and left a change.
+    fn after(agent: AgentEnd) -> Step {
+        next(&State {
+            preflight: true,
+            worktree: Some(("/w".into(), "/a".into())),
+            agent: Some(agent),
+            frozen: Some(("tree".into(), 1)),
+            ..State::default()
+        })
+    }
+
+    #[test]
+    fn a_silent_agent_is_17_and_the_reason_names_the_setting() {
+        assert_eq!(
+            after(AgentEnd::Silent { idle_timeout: 300 }),
+            failed(
+                Exit::AgentTimeout,
+                "the agent said nothing for 5m (idle_timeout) and was ended".into()
+            )
+        );
+        let line = serde_json::to_value(AgentEnd::Silent { idle_timeout: 300 }).expect("JSON");
+        assert_eq!(line, serde_json::json!({"ending": "silent", "idle_timeout": 300}));
+    }
+
+    #[test]
+    fn whatever_a_failed_agent_left_is_not_judged() {
+        assert_eq!(after(AgentEnd::Exited { status: 0 }), Step::Judge);
+        for agent in [
+            AgentEnd::TimedOut,
+            AgentEnd::Exited { status: 3 },
+            AgentEnd::Signaled { signal: 9 },
+        ] {
+            assert!(matches!(after(agent), Step::End(Ending::Failed(..))));
+        }
+    }
+}

@@ -93,7 +93,8 @@ must_not_touch:
   - LICENSE
   # CI: who can edit it can switch checks off
   - \".github/workflows\"
-existing: allow";
+existing: allow
+autoexec: deny";
     assert_eq!(keys.join("\n"), expected);
 }
 

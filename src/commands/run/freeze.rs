@@ -8,7 +8,7 @@ use super::prepare::Job;
 use super::steps::SAVED_INDEX;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
-use crate::gate::leftovers::{self, Sort};
+use crate::gate::leftovers::{self, Leftover, Sort};
 use crate::gate::{self, GateError};
 use crate::git::agent_refs;
 use crate::git::evidence;
@@ -108,7 +108,7 @@ impl Job {
 
     /// Names what looks as if an agent's tools had left it, in the candidate and among the files
     /// that were archived. Said whatever the end is: nothing else would show it.
-    fn name_leftovers(&mut self, left: &[(Vec<u8>, Sort, &str)], hidden: &[PathBuf]) {
+    fn name_leftovers(&mut self, left: &[Leftover], hidden: &[PathBuf]) {
         for (sort, what) in [
             (Sort::Left, "the candidate holds what looks like leftovers of the agent"),
             (
@@ -116,10 +116,10 @@ impl Job {
                 "the candidate changes settings that tools may rewrite by themselves",
             ),
         ] {
-            let paths: Vec<&(Vec<u8>, Sort, &str)> = left.iter().filter(|(_, of, _)| *of == sort).collect();
-            if !paths.is_empty() {
-                let named = explained(paths.iter().map(|(path, _, what)| (path.as_slice(), *what)));
-                self.notices.push(format!("{what}: {named}; look before you land it"));
+            let of_sort: Vec<&Leftover> = left.iter().filter(|file| file.sort == sort).collect();
+            if !of_sort.is_empty() {
+                let named = explained(of_sort.iter().map(|file| (file.path.as_slice(), file.what)));
+                self.notices.push(format!("{what}: {named}; look before you use it"));
             }
         }
         let archived: Vec<(&[u8], &str)> = hidden
