@@ -16,7 +16,7 @@ use super::paths::Match;
 /// Why each runs, and its patterns: a list of words. `**/` where the tool looks in any folder that
 /// it is started in; CI servers look at the root only.
 pub const LIST: &[(&str, &str)] = &[
-    ("run by claude at start", "**/.claude/** **/.mcp.json **/.claude.json"),
+    ("run by claude at start", "**/.claude/** **/.mcp.json"),
     ("read by claude at start", "**/CLAUDE.md **/CLAUDE.local.md"),
     (
         "read by agents at start",
@@ -43,7 +43,7 @@ pub const LIST: &[(&str, &str)] = &[
     (
         "read by editor agents on opening",
         "**/.clinerules* **/.roo/** **/.roorules* **/.roomodes **/.kilocode/** **/.kiro/** **/.continue/** \
-         **/.amazonq/** **/.junie/** **/.augment/** **/.augment-guidelines **/.trae/** **/.factory/** **/WARP.md",
+         **/.amazonq/** **/.junie/** **/.augment/** **/.augment-guidelines **/.trae/** **/.factory/**",
     ),
     ("read by agents at start", "**/.env"),
     (
@@ -55,7 +55,7 @@ pub const LIST: &[(&str, &str)] = &[
     ("run by zed on opening", "**/.zed/**"),
     (
         "run by vim on opening",
-        "**/.vimrc **/.gvimrc **/.exrc **/.nvimrc **/.nvim.lua **/.lvimrc **/.vim/**",
+        "**/.vimrc **/.gvimrc **/.exrc **/.nvimrc **/.nvim.lua **/.lvimrc **/.vim/coc-settings.json",
     ),
     ("run by emacs on opening", "**/.dir-locals.el **/.dir-locals-2.el"),
     (
@@ -66,8 +66,8 @@ pub const LIST: &[(&str, &str)] = &[
         "run by cloud workspaces on opening",
         ".gitpod.yml .replit .idx/** .codesandbox/** .stackblitzrc",
     ),
-    ("run by direnv on cd", "**/.envrc"),
-    ("run by autoenv on cd", "**/.autoenv*"),
+    ("run by direnv on cd", "**/.envrc **/.envrc.local"),
+    ("run by the shell on cd", "**/.autoenv* **/.rvmrc **/.shadowenv.d/**"),
     (
         "run by mise on cd",
         "**/mise.toml **/mise.*.toml **/.mise.toml **/.mise.*.toml **/.mise/** **/mise/config.toml **/.config/mise*",
@@ -91,12 +91,13 @@ pub const LIST: &[(&str, &str)] = &[
     ("run by git", "**/.gitconfig"),
     (
         "run by git at commit",
-        "**/.husky/** **/.huskyrc* **/.githooks/** **/.git-hooks/** **/.overcommit.yml **/.simple-git-hooks.* \
-         **/simple-git-hooks.*",
+        "**/.husky/** **/.huskyrc* **/.githooks/** **/.git-hooks/** **/.overcommit.yml **/.trunk/** \
+         **/.simple-git-hooks.* **/simple-git-hooks.js **/simple-git-hooks.cjs **/simple-git-hooks.json",
     ),
     (
         "run by lefthook at commit",
-        "**/lefthook.* **/lefthook-local.* **/.lefthook.* **/.lefthook-local.* **/.lefthook/** **/.config/lefthook.*",
+        "**/lefthook.yml **/lefthook.yaml **/lefthook.toml **/lefthook.json **/lefthook-local.* **/.lefthook.* \
+         **/.lefthook-local.* **/.lefthook/** **/.config/lefthook.*",
     ),
     (
         "run by pre-commit at commit",
