@@ -6,6 +6,7 @@
 mod freeze;
 mod inputs;
 mod keep;
+mod leftovers;
 mod prepare;
 mod settle;
 mod steps;
