@@ -5,6 +5,7 @@
     reason = "tests start programs and write files by themselves, independently of what they test"
 )]
 
+mod autoexec;
 mod check;
 mod cli;
 mod contract;

@@ -22,6 +22,7 @@ use crate::git::worktree::{Content, Worktree};
 use crate::job::{AgentEnd, Event};
 use crate::process::{AgentRun, Ending};
 use crate::store;
+use crate::task::format_duration as seconds;
 
 /// The one role of this version.
 const ROLE: &str = "implementer";
@@ -172,6 +173,7 @@ impl Job {
                     log,
                     verbose: self.verbose,
                     limit: Some(Duration::from_secs(self.created.timeout)),
+                    idle: None,
                     grace: AgentRun::GRACE,
                 };
                 let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));
@@ -258,6 +260,9 @@ fn agent_end(ending: Ending) -> AgentEnd {
         Ending::Exited(status) => AgentEnd::Exited { status },
         Ending::Signaled(signal) => AgentEnd::Signaled { signal },
         Ending::TimedOut => AgentEnd::TimedOut,
+        Ending::Silent(idle) => AgentEnd::Silent {
+            idle_timeout: idle.as_secs(),
+        },
         Ending::Interrupted(signal) => AgentEnd::Interrupted { signal },
         Ending::NotStarted(error) => AgentEnd::NotStarted {
             error: error.chars().take(500).collect(),
@@ -271,17 +276,9 @@ fn end_words(end: &AgentEnd) -> String {
         AgentEnd::Exited { status } => format!("exited with {status}"),
         AgentEnd::Signaled { signal } => format!("killed by signal {signal}"),
         AgentEnd::TimedOut => "timed out".into(),
+        AgentEnd::Silent { .. } => "ended for its silence".into(),
         AgentEnd::Interrupted { .. } => "interrupted".into(),
         AgentEnd::NotStarted { .. } => "not started".into(),
-    }
-}
-
-/// `90s`, `5m`, `2h`: a whole number with the largest unit that fits.
-pub(super) fn seconds(count: u64) -> String {
-    match count {
-        count if count >= 3600 && count % 3600 == 0 => format!("{}h", count / 3600),
-        count if count >= 60 && count % 60 == 0 => format!("{}m", count / 60),
-        count => format!("{count}s"),
     }
 }
 
