@@ -190,6 +190,10 @@ impl Job {
         if self.worktree_is_there() {
             disarm::open_folder(&worktree.path)?;
             if self.pointer() == Pointer::Written {
+                if !worktree.points_to(&self.places.private.join("git")) {
+                    self.notices
+                        .push("the agent changed the worktree's .git file; it was put back".to_owned());
+                }
                 self.set_git_dir_aside(&worktree)?;
                 worktree.restore_git_file()?;
             }
