@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::home::tools;
+
 /// Which variables pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
@@ -29,8 +31,8 @@ pub struct Given<'a> {
     pub role: &'a str,
     /// AGENTGATE_OUTBOX.
     pub outbox: &'a Path,
-    /// TMPDIR.
-    pub tmp: &'a Path,
+    /// HOME and everything else that leads into the job's private folders.
+    pub home: &'a [(OsString, OsString)],
     /// PWD: where it starts.
     pub worktree: &'a Path,
 }
@@ -58,8 +60,13 @@ pub fn build(
         // A name that is not UTF-8 is on no list.
         let text = name.to_str().unwrap_or_default();
         let passes = match filter {
-            Filter::Withhold => WITHHELD.iter().all(|pattern| !matches(pattern, text)) || is_model_key(text),
-            Filter::Allow => ALLOWED.iter().any(|pattern| matches(pattern, text)) || is_model_key(text),
+            Filter::Withhold => {
+                let kept = [WITHHELD, PERSONAL].concat();
+                kept.iter().all(|pattern| !matches(pattern, text)) || is_model_key(text)
+            }
+            Filter::Allow => {
+                ALLOWED.iter().any(|pattern| matches(pattern, text)) || tools::is_tool_home(text) || is_model_key(text)
+            }
         };
         if passes || pass.iter().any(|passed| passed == text) {
             variables.insert(name.clone(), value.clone());
@@ -72,6 +79,10 @@ pub fn build(
     for (name, value) in QUIET {
         variables.insert(name.into(), value.into());
     }
+    // npm reads its variables in any case, and the last one wins: no other one than ours.
+    let ours = |name: &OsStr| given.home.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    variables.retain(|name, _| !name.to_string_lossy().to_ascii_lowercase().starts_with("npm_config_") || !ours(name));
+    variables.extend(given.home.iter().cloned());
     variables.remove(OsStr::new("AGENT_MODEL_LABEL"));
     let told = [
         ("AGENT_JOB_ID", Some(OsStr::new(given.job))),
@@ -80,7 +91,6 @@ pub fn build(
         ("AGENTGATE_TASK", Some(given.task_file.as_os_str())),
         ("AGENTGATE_ROLE", Some(OsStr::new(given.role))),
         ("AGENTGATE_OUTBOX", Some(given.outbox.as_os_str())),
-        ("TMPDIR", Some(given.tmp.as_os_str())),
         ("PWD", Some(given.worktree.as_os_str())),
     ];
     variables.extend(
@@ -309,10 +319,95 @@ const WITHHELD: &[&str] = &[
     "DOCKERHUB_TOKEN",
 ];
 
+/// What leads to the person's own settings, histories and state, past the fresh home. Nothing of
+/// it reaches an agent that does not name it in `pass_env`.
+const PERSONAL: &[&str] = &[
+    // Shells and interpreters run these files when they start.
+    "BASH_ENV",
+    "ENV",
+    "ZDOTDIR",
+    "INPUTRC",
+    "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
+    "NODE_REPL_EXTERNAL_MODULE",
+    "PERL5OPT",
+    "RUBYOPT",
+    "IRBRC",
+    "HISTFILE",
+    "LESSHISTFILE",
+    "NODE_REPL_HISTORY",
+    "PYTHON_HISTORY",
+    "SQLITE_HISTORY",
+    "PSQL_HISTORY",
+    "VIMINIT",
+    "EXINIT",
+    "MYVIMRC",
+    "SCREENRC",
+    // Settings of tools, most with credentials.
+    "NPM_CONFIG_USERCONFIG",
+    "NPM_CONFIG_GLOBALCONFIG",
+    "NPM_CONFIG_PREFIX",
+    "NPM_CONFIG_LOGS_DIR",
+    "npm_config_userconfig",
+    "npm_config_globalconfig",
+    "npm_config_prefix",
+    "npm_config_logs_dir",
+    "PIP_CONFIG_FILE",
+    "PIP_TARGET",
+    "PIP_PREFIX",
+    "PIP_USER",
+    "PIP_REQUIRE_VIRTUALENV",
+    "UV_CONFIG_FILE",
+    "GOENV",
+    "BUNDLE_USER_CONFIG",
+    "CURL_HOME",
+    "WGETRC",
+    "NETRC",
+    "GNUPGHOME",
+    "PASSWORD_STORE_DIR",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AZURE_CONFIG_DIR",
+    "CLOUDSDK_CONFIG",
+    "DOCKER_CONFIG",
+    "REGISTRY_AUTH_FILE",
+    "HELM_CONFIG_HOME",
+    "GH_CONFIG_DIR",
+    "GLAB_CONFIG_DIR",
+    "TF_CLI_CONFIG_FILE",
+    "ANSIBLE_CONFIG",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "MYSQL_HOME",
+    "HGRCPATH",
+    "IPYTHONDIR",
+    "JUPYTER_CONFIG_DIR",
+    "JUPYTER_DATA_DIR",
+    "JUPYTER_RUNTIME_DIR",
+    // Settings and state of agents, which all default to a place below the home.
+    "GEMINI_CONFIG_DIR",
+    "QWEN_HOME",
+    "QWEN_RUNTIME_DIR",
+    "OPENCODE_CONFIG",
+    "OPENCODE_CONFIG_DIR",
+    "OPENCODE_DB",
+    "OPENCODE_DATA_DIR",
+    "CRUSH_GLOBAL_CONFIG",
+    "GOOSE_PATH_ROOT",
+    "CURSOR_CONFIG_DIR",
+    "CURSOR_DATA_DIR",
+    "MSWEA_GLOBAL_CONFIG_DIR",
+    "OPENHANDS_PERSISTENCE_DIR",
+    "AIDER_CONFIG",
+    "AIDER_ENV_FILE",
+    "AIDER_CHAT_HISTORY_FILE",
+    "AIDER_INPUT_HISTORY_FILE",
+    "AIDER_LLM_HISTORY_FILE",
+];
+
 /// What reaches a command from settings.
 const ALLOWED: &[&str] = &[
     "PATH",
-    "HOME",
     "USER",
     "LOGNAME",
     "SHELL",
@@ -338,25 +433,10 @@ const ALLOWED: &[&str] = &[
     "NODE_EXTRA_CA_CERTS",
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
-    "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
-    "CARGO_HOME",
-    "NVM_DIR",
     "NVM_BIN",
-    "FNM_DIR",
-    "VOLTA_HOME",
-    "PNPM_HOME",
-    "BUN_INSTALL",
-    "DENO_INSTALL",
-    "PYENV_ROOT",
-    "RBENV_ROOT",
-    "GOPATH",
     "GOROOT",
     "JAVA_HOME",
-    "SDKMAN_DIR",
-    "ASDF_DIR",
-    "ASDF_DATA_DIR",
-    "MISE_DATA_DIR",
     "NIX_PROFILES",
     "NIX_PATH",
     "NIX_SSL_CERT_FILE",
