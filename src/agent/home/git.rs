@@ -21,6 +21,9 @@ const TAKEN: &[&str] = &[
     "http.sslverify",
 ];
 
+/// The same as in the job's git dir: here it is for repositories that the agent makes itself.
+const ADDRESS: &str = "agent-job@agentgate.invalid";
+
 pub(super) fn configure(home: &mut Private, wishes: &Wishes<'_>) -> Result<()> {
     let mut text = String::new();
     let mut add = |section: &str, key: &str, value: &str| {
@@ -40,7 +43,7 @@ pub(super) fn configure(home: &mut Private, wishes: &Wishes<'_>) -> Result<()> {
         }
     }
     add("user", "name", &format!("agent job {}", wishes.job));
-    add("user", "email", &format!("{}@agentgate.invalid", wishes.job));
+    add("user", "email", ADDRESS);
     // There is no key of the person's to sign with, and nobody to type its password.
     add("commit", "gpgsign", "false");
     add("tag", "gpgsign", "false");

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
 use serde_json::Value;
 
 use super::folder::Private;
@@ -146,7 +147,7 @@ pub(super) fn settle(home: &Path, logins: Vec<Login>, lock: &Path) -> Vec<String
             )),
         }
         // The copy holds a secret; the folder around it may be kept after a failure.
-        let _ = std::fs::remove_file(home.join(&login.below));
+        let _ = delete_copy(home, &login.below);
     }
     notices
 }
@@ -157,7 +158,7 @@ enum Back {
 }
 
 fn bring_back(home: &Path, login: &Login, lock: &Path) -> Result<Back, String> {
-    let new = match read_below(home, &login.below) {
+    let new = match read_copy(home, &login.below) {
         Ok(new) => new,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err("it was deleted".into()),
         Err(error) => return Err(format!("it cannot be read as a regular file ({error})")),
@@ -213,21 +214,31 @@ fn locked(path: &Path) -> Result<FileLock, String> {
     }
 }
 
-/// Reads a regular file of the home through no link at all: the agent may have put one in the place
-/// of any folder on the way.
-fn read_below(home: &Path, below: &Path) -> io::Result<Vec<u8>> {
+/// The folder of a copy, reached through no link: the agent may have put one, to a folder of the
+/// person's, in the place of any folder on the way.
+fn folder_of(home: &Path, below: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut folder = openat(CWD, home, flags, Mode::empty())?;
-    let name = below.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     for part in below.parent().into_iter().flat_map(Path::components) {
         folder = openat(&folder, part.as_os_str(), flags, Mode::empty())?;
     }
+    Ok(folder)
+}
+
+fn read_copy(home: &Path, below: &Path) -> io::Result<Vec<u8>> {
+    let name = below.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = files::regular(openat(&folder, name, flags, Mode::empty())?.into())?;
+    let file = files::regular(openat(folder_of(home, below)?, name, flags, Mode::empty())?.into())?;
     let mut bytes = Vec::new();
     file.take(MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(bytes)
+}
+
+/// What is not the copy any more is left to the deletion of the private folder.
+fn delete_copy(home: &Path, below: &Path) -> io::Result<()> {
+    let name = below.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(unlinkat(folder_of(home, below)?, name, AtFlags::empty())?)
 }
