@@ -65,7 +65,8 @@ pub struct Wishes<'a> {
     /// Single files of the person's home that are copied in, relative to it or absolute.
     pub home_files: &'a [PathBuf],
     /// Variables to set as well; `{home}` and `{tmp}` in a value stand for the private folders, and
-    /// a value that begins with one of them is made as a folder.
+    /// a value that begins with one of them is made: a folder, or for a name with an ending
+    /// (`state.db`) the folder around it.
     pub redirects: &'a [(String, String)],
     /// Keys and values of git's configuration to take over.
     pub git: &'a [(String, String)],
@@ -124,7 +125,10 @@ fn redirect(home: &mut Private, name: &str, value: &str) -> Result<()> {
     for (word, folder) in [("{home}", home.folder.clone()), ("{tmp}", home.tmp.clone())] {
         if let Some(rest) = value.strip_prefix(word) {
             let place = folder.join(rest.trim_start_matches('/'));
-            folder::make(&place)?;
+            match place.parent() {
+                Some(around) if place.extension().is_some() => folder::make(around)?,
+                _ => folder::make(&place)?,
+            }
             home.set(name, place.as_os_str());
             return Ok(());
         }

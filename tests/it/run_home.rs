@@ -127,7 +127,7 @@ fn git_writes_its_global_settings_there_and_the_agents_own_commits_are_recognise
     assert_eq!(listing(&repo.home()), before);
     assert_eq!(
         repo.git(["log", "-1", "--format=%an", "agent/j1"]),
-        "A Person",
+        "The Person",
         "the candidate is the person's"
     );
 }

@@ -59,6 +59,7 @@ const WHERE_SET: &[(&str, &str)] = &[
     ("PIPENV_CACHE_DIR", ".cache/pipenv"),
     ("PIPX_HOME", ".local/share/pipx"),
     ("PIPX_BIN_DIR", ".local/bin"),
+    ("PNPM_HOME", ".local/share/pnpm"),
     ("POETRY_CACHE_DIR", ".cache/pypoetry"),
     ("POETRY_DATA_DIR", ".local/share/pypoetry"),
     ("PUB_CACHE", ".pub-cache"),

@@ -39,6 +39,7 @@ impl Scene {
             worktree: Path::new("/w"),
             home_files: &home_files,
             redirects: &[
+                ("MY_DB".into(), "{tmp}/my/state.db".into()),
                 ("MY_STATE".into(), "{home}/.my/state".into()),
                 ("MY_FLAG".into(), "at={tmp}".into()),
             ],
@@ -257,6 +258,30 @@ fn one_job_at_a_time_brings_back() {
     let told = scene.settle(&mut home);
     waits.join().expect("it ends");
     assert!(told.contains("yours is the renewed one now"), "{told}");
+}
+
+#[test]
+fn versions_of_a_tool_are_links_with_room_for_others_beside_them() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.person(".local/share/uv/python/cpython-3.13")).expect("new");
+    fs::create_dir_all(scene.person(".cache/node/corepack/v1/yarn/1.22.22")).expect("new");
+    fs::create_dir_all(scene.person(".dotnet")).expect("new");
+    fs::create_dir_all(scene.person("n")).expect("new");
+    let home = scene.make(&[]).expect("a home");
+    for below in [
+        ".local/share/uv/python/cpython-3.13",
+        ".cache/node/corepack/v1/yarn/1.22.22",
+    ] {
+        let link = scene.private(below);
+        assert_eq!(fs::read_link(&link).expect("a link"), scene.person(below));
+        assert!(!link.parent().expect("a folder").is_symlink());
+    }
+    assert!(
+        home.variables
+            .iter()
+            .all(|(name, _)| name != "DOTNET_ROOT" && name != "N_PREFIX"),
+        "no tool is there"
+    );
 }
 
 #[test]
