@@ -97,7 +97,7 @@ impl Home {
         places::redirect_what_is_set(&mut home, person)?;
         git::configure(&mut home, wishes)?;
         tools::find(&mut home, person)?;
-        cargo::share(&mut home, person)?;
+        cargo::share(&mut home, person, wishes.worktree)?;
         packages::share(&mut home, person)?;
         for (name, value) in wishes.redirects {
             redirect(&mut home, name, value)?;

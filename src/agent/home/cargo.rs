@@ -1,12 +1,12 @@
 //! A private CARGO_HOME in which the crates that the person has can be read.
 //!
 //! cargo locks its home (`.package-cache`), unpacks into `registry/src` and notes each use, so the
-//! person's own cannot be used where it cannot be written. Folders of the private one are real and
-//! hold a link for each file of the index and for each packed crate: what is there is found without
-//! the network, what is new goes to the private folder.
+//! person's own cannot be used where it cannot be written. In the private one stands a link for each
+//! packed crate, in a real folder: what is there is found without the network, what is new goes
+//! beside it. The index's cache is one link: cargo goes on where it cannot write there.
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use toml_edit::{Document, Item, TableLike};
@@ -15,21 +15,27 @@ use super::Person;
 use super::folder::{self, Private};
 
 /// Most files that are linked for one job.
-const MAX_LINKS: usize = 20_000;
+const MAX_LINKS: usize = 10_000;
 const HOME: &str = ".cargo";
 
-pub(super) fn share(home: &mut Private, person: Person<'_>) -> Result<()> {
+pub(super) fn share(home: &mut Private, person: Person<'_>, worktree: &Path) -> Result<()> {
     let Some(real) = person.folder("CARGO_HOME", HOME) else {
         return Ok(());
     };
     let private = home.dir(HOME)?;
-    let mut links = Links { left: MAX_LINKS };
-    for part in ["bin", "registry/cache", "registry/index", "git/db"] {
+    let mut links = Links {
+        top: private.clone(),
+        folders: 0,
+        left: MAX_LINKS,
+    };
+    // Thousands of links take some file systems a second: only where they are of use.
+    let crates = has_crate(worktree, LEVELS).then_some("registry/cache");
+    for part in ["bin", "registry/index", "git/db"].into_iter().chain(crates) {
         links.tree(&real.join(part), &private.join(part))?;
     }
     if links.left == 0 {
         home.notices.push(format!(
-            "{} holds more than {MAX_LINKS} files: not every crate in it can be used without the network",
+            "{} holds more than {MAX_LINKS} files: not all of its crates can be used without the network",
             real.display()
         ));
     }
@@ -53,15 +59,37 @@ pub(super) fn share(home: &mut Private, person: Person<'_>) -> Result<()> {
     Ok(())
 }
 
+/// How deep a Cargo.toml is looked for.
+const LEVELS: usize = 4;
+
+fn has_crate(folder: &Path, levels: usize) -> bool {
+    if folder.join("Cargo.toml").is_file() {
+        return true;
+    }
+    let Ok(entries) = folder.read_dir() else { return false };
+    levels > 1
+        && entries
+            .flatten()
+            .any(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()) && has_crate(&entry.path(), levels - 1))
+}
+
 struct Links {
+    /// The private cargo home.
+    top: PathBuf,
+    /// Links to folders of the person's made so far.
+    folders: usize,
     left: usize,
 }
 
+/// Folder of the links to folders that links to files lead through.
+const VIA: &str = ".via";
+
 impl Links {
-    /// A folder like `from`, with a link for each file.
+    /// A folder like `from`, with a link for each file and for an index's cache of many small ones.
     fn tree(&mut self, from: &Path, to: &Path) -> Result<()> {
         let Ok(entries) = from.read_dir() else { return Ok(()) };
         folder::make(to)?;
+        let mut via = None;
         for entry in entries.flatten() {
             let (source, target) = (entry.path(), to.join(entry.file_name()));
             if self.left == 0 {
@@ -70,19 +98,33 @@ impl Links {
             let is_folder = source.is_dir();
             if is_folder && source.join("objects").is_dir() && source.join("HEAD").is_file() {
                 self.repository(&source, &target)?;
-            } else if is_folder && !entry.path().is_symlink() {
+            } else if is_folder && entry.file_name() != ".cache" {
                 self.tree(&source, &target)?;
-            } else if entry.file_name() == "config.json" {
-                // The one file of an index that cargo writes again without looking.
-                if let Some(bytes) = folder::read(&source) {
-                    folder::write_new(&target, &bytes)?;
-                }
-            } else if !is_folder {
+            } else if matches!(entry.file_name().to_str(), Some("config.json" | ".last-updated")) {
+                // What cargo writes again in an index, and must be able to.
+                copy(&source, &target)?;
+            } else {
                 self.left -= 1;
-                symlink(&source, &target).with_context(|| format!("cannot make {}", target.display()))?;
+                let via = match &mut via {
+                    Some(via) => via,
+                    none => none.insert(self.via(from, to)?),
+                };
+                link(&via.join(entry.file_name()), &target)?;
             }
         }
         Ok(())
+    }
+
+    /// A short relative path from `to` to the person's folder `from`. Up to 59 bytes of a link lie in
+    /// its inode; a longer one takes a block of its own, which makes thousands of them slow.
+    fn via(&mut self, from: &Path, to: &Path) -> Result<PathBuf> {
+        let folder = self.top.join(VIA);
+        folder::make(&folder)?;
+        let name = self.folders.to_string();
+        self.folders += 1;
+        link(from, &folder.join(&name))?;
+        let depth = to.strip_prefix(&self.top)?.components().count();
+        Ok(PathBuf::from("../".repeat(depth)).join(VIA).join(name))
     }
 
     /// A git repository that borrows the objects of another: it can be fetched into, and cloned
@@ -120,6 +162,10 @@ impl Links {
         }
         Ok(())
     }
+}
+
+fn link(to: &Path, place: &Path) -> Result<()> {
+    symlink(to, place).with_context(|| format!("cannot make {}", place.display()))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -7,6 +7,7 @@ use super::*;
 struct Scene {
     top: tempfile::TempDir,
     vars: Vec<(OsString, OsString)>,
+    worktree: PathBuf,
 }
 
 impl Scene {
@@ -16,7 +17,8 @@ impl Scene {
             fs::create_dir(top.path().join(name)).expect("it is new");
         }
         let vars = vec![("HOME".into(), top.path().join("person").into())];
-        Scene { top, vars }
+        let worktree = "/nonexistent".into();
+        Scene { top, vars, worktree }
     }
 
     fn person(&self, below: &str) -> PathBuf {
@@ -36,7 +38,7 @@ impl Scene {
         let home_files: Vec<PathBuf> = home_files.iter().map(PathBuf::from).collect();
         let wishes = Wishes {
             job: "j1",
-            worktree: Path::new("/w"),
+            worktree: &self.worktree,
             home_files: &home_files,
             redirects: &[
                 ("MY_DB".into(), "{tmp}/my/state.db".into()),
@@ -282,6 +284,39 @@ fn versions_of_a_tool_are_links_with_room_for_others_beside_them() {
             .all(|(name, _)| name != "DOTNET_ROOT" && name != "N_PREFIX"),
         "no tool is there"
     );
+}
+
+#[test]
+fn crates_are_linked_where_the_worktree_has_one() {
+    let scene = Scene::new();
+    Scene::put(&scene.person(".cargo/registry/cache/io-1/itoa-1.0.0.crate"), "packed");
+    Scene::put(&scene.person(".cargo/registry/index/io-1/.cache/it/oa/itoa"), "entry");
+    Scene::put(&scene.person(".cargo/registry/index/io-1/config.json"), "{}");
+    Scene::put(
+        &scene.person(".cargo/registry/src/io-1/itoa-1.0.0/build.rs"),
+        "a marker",
+    );
+    Scene::put(&scene.person(".cargo/credentials.toml"), "[registry]\ntoken = \"t\"\n");
+    Scene::put(&scene.person(".cargo/bin/cargo-nextest"), "a program");
+    let crate_file = scene.private(".cargo/registry/cache/io-1/itoa-1.0.0.crate");
+    scene.make(&[]).expect("a home");
+    assert!(!crate_file.exists());
+    let index = scene.private(".cargo/registry/index/io-1");
+    assert_eq!(text(&index.join(".cache/it/oa/itoa")), "entry");
+    assert!(
+        !index.is_symlink() && !index.join("config.json").is_symlink(),
+        "what cargo writes is private"
+    );
+    assert_eq!(text(&scene.private(".cargo/bin/cargo-nextest")), "a program");
+    assert!(!scene.private(".cargo/registry/src").exists() && !scene.private(".cargo/credentials.toml").exists());
+
+    let worktree = scene.top.path().join("worktree");
+    Scene::put(&worktree.join("tools/x/Cargo.toml"), "");
+    let scene = Scene { worktree, ..scene };
+    crate::files::remove_tree(&scene.top.path().join("private/home")).expect("deleted");
+    scene.make(&[]).expect("a home");
+    assert_eq!(text(&crate_file), "packed");
+    assert!(crate_file.is_symlink() && !crate_file.parent().expect("a folder").is_symlink());
 }
 
 #[test]
