@@ -113,7 +113,7 @@ pub(super) fn copy(home: &mut Private, person: Person<'_>, named: &[PathBuf]) ->
             meta => meta.with_context(|| format!("cannot look at {}", original.display()))?,
         };
         if meta.is_symlink() {
-            return Err(refuse("is a link: name the file that it leads to").into());
+            return Err(refuse("is a link, which is not followed: put the file itself there").into());
         }
         if meta.is_dir() {
             return Err(refuse("is a folder: name its files one by one").into());

@@ -14,16 +14,25 @@ pub(super) fn judge(old: &Value, new: &Value, now: f64) -> Result<(), String> {
     if !old.is_object() {
         return Err("yours is no JSON object".into());
     }
-    let mut newer = false;
-    compare("", old, new, now, &mut newer)?;
-    if newer {
-        Ok(())
-    } else {
-        Err("no time of expiry in it is newer than in yours".into())
+    let mut seen = Seen::default();
+    compare("", old, new, now, &mut seen)?;
+    match (seen.newer, seen.token) {
+        (true, true) => Ok(()),
+        (true, false) => Err("it holds the same tokens with another date".into()),
+        _ => Err("no time of expiry in it is newer than in yours".into()),
     }
 }
 
-fn compare(key: &str, old: &Value, new: &Value, now: f64, newer: &mut bool) -> Result<(), String> {
+/// What differs.
+#[derive(Default)]
+struct Seen {
+    /// A time is newer.
+    newer: bool,
+    /// A token is another one.
+    token: bool,
+}
+
+fn compare(key: &str, old: &Value, new: &Value, now: f64, seen: &mut Seen) -> Result<(), String> {
     if let (Value::Object(before), Value::Object(after)) = (old, new) {
         if let Some(name) = before.keys().find(|name| !after.contains_key(*name)) {
             return Err(format!("the key {name:?} is gone"));
@@ -33,7 +42,7 @@ fn compare(key: &str, old: &Value, new: &Value, now: f64, newer: &mut bool) -> R
         }
         return before
             .iter()
-            .try_for_each(|(name, value)| compare(name, value, &after[name], now, newer));
+            .try_for_each(|(name, value)| compare(name, value, &after[name], now, seen));
     }
     if old == new {
         return Ok(());
@@ -44,12 +53,13 @@ fn compare(key: &str, old: &Value, new: &Value, now: f64, newer: &mut bool) -> R
     if !token && !time || std::mem::discriminant(old) != std::mem::discriminant(new) {
         return Err(format!("the value of {key:?} is another one, and it is no token"));
     }
+    seen.token |= token;
     let seconds = |value: &Value| if time { time_of(value) } else { expiry_of_token(value) };
     match (seconds(old), seconds(new)) {
         (Some(before), Some(after)) if after < before => Err(format!("{key:?} is older than in yours")),
         (_, Some(after)) if after > now + FURTHEST => Err(format!("{key:?} is more than a year ahead")),
         (Some(before), Some(after)) => {
-            *newer |= after > before;
+            seen.newer |= after > before;
             Ok(())
         }
         _ if time && !RELATIVE.contains(&plain.as_str()) => Err(format!("{key:?} is no time that is known here")),

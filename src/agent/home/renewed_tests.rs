@@ -84,6 +84,10 @@ fn anything_else_is_no_renewal() {
             json!({"a": {"access_token": "2", "expires_at": 99_999_999_999_i64, "url": "https://x"}}),
             "year",
         ),
+        (
+            json!({"a": {"access_token": "1", "expires_at": 1_800_000_001, "url": "https://x"}}),
+            "same tokens",
+        ),
         (json!({"a": "x"}), "no token"),
         (json!(["a"]), "no token"),
     ];
