@@ -23,6 +23,7 @@ mod run_commit;
 mod run_env;
 mod run_exit;
 mod run_gate;
+mod run_home;
 mod run_preflight;
 mod run_record;
 mod run_submodule;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::home::Asked;
 use super::prepare::Job;
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Filter, Given};
@@ -83,6 +84,7 @@ impl Job {
         let id = self.owner.folder.id.clone();
         let worktree = self.worktree.clone().context("no worktree")?;
         let private = self.places.private.clone();
+        let mut home = self.make_home(&worktree, Asked::default())?;
         let xdg = self.surroundings.config_home();
         let content = ContentSettings::read(
             &self.checkout,
@@ -123,7 +125,7 @@ impl Job {
             task_file: &task_file,
             role: ROLE,
             outbox: &private.join("outbox"),
-            tmp: &private.join("tmp"),
+            home: &home.variables,
             worktree: &worktree.path,
         };
         let env = environment::build(&self.surroundings.vars, filter, &[], &given);
@@ -178,6 +180,7 @@ impl Job {
                 };
                 let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));
                 watch.settled();
+                self.settle_home(&mut home);
                 let finished = finished?;
                 if let Some(error) = finished.log_error {
                     anyhow::bail!("the agent's output could not be recorded: {error}");
