@@ -1,6 +1,9 @@
 //! Which agent runs, and with what environment.
 
 pub mod command;
+pub mod effective;
 pub mod environment;
 mod lookup;
+pub mod profiles;
 pub mod settings;
+pub mod values;

@@ -10,12 +10,12 @@ mod prepare;
 mod settle;
 mod steps;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::{Surroundings, Watch};
+use crate::agent::effective::Asked;
 use crate::exit::{Exit, Stop};
 use crate::gate::Finding;
 use crate::job::machine::{self, Ending, Step};
@@ -30,8 +30,8 @@ pub use settle::not_covered;
 pub struct Options {
     /// The task file, as given.
     pub task: PathBuf,
-    /// The command after `--`; empty: `AGENT_CMD` or the settings say.
-    pub command: Vec<OsString>,
+    /// Which agent, and what may happen while it runs.
+    pub asked: Asked,
     /// `--base`
     pub base: Option<String>,
     /// `--job-id`
@@ -44,8 +44,6 @@ pub struct Options {
     pub allow_dirty: bool,
     /// `--wait`
     pub wait: Wait,
-    /// `--timeout` in seconds.
-    pub timeout: Option<u64>,
     /// `--verbose`
     pub verbose: bool,
 }

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 
 use super::prepare::Job;
 use crate::agent::command::{Fill, Stdin};
-use crate::agent::environment::{self, Filter, Given};
-use crate::commands::Watch;
+use crate::agent::environment::{self, Given};
+use crate::commands::{Watch, own_sandbox};
 use crate::confine;
 use crate::files;
 use crate::gate::{self, Finding, Rule};
@@ -93,7 +93,7 @@ impl Job {
         )?;
         self.content = Some(content);
         self.shadow = Some(shadow);
-        let task_file = private.join("task/TASK.md");
+        let (task_file, home) = (private.join("task/TASK.md"), private.join("home"));
         let model = (self.created.model_label != "unspecified").then_some(self.created.model_label.as_str());
         let fill = Fill {
             task_file: &task_file,
@@ -101,13 +101,15 @@ impl Job {
             worktree: &worktree.path,
             job: &id,
             model,
+            home: &home,
+            tmp: &private.join("tmp"),
+            own_sandbox: own_sandbox(),
         };
         let filled = self.agent.fill(&fill);
-        let filter = if self.trusted_command {
-            Filter::Withhold
-        } else {
-            Filter::Allow
-        };
+        let own_variables = self.effective.variables(&fill);
+        for folder in &self.effective.home_folders {
+            files::make_private_dir(&home.join(folder))?;
+        }
         let given = Given {
             job: &id,
             host_label: &self.created.host,
@@ -118,7 +120,12 @@ impl Job {
             tmp: &private.join("tmp"),
             worktree: &worktree.path,
         };
-        let env = environment::build(&self.surroundings.vars, filter, &[], &given);
+        let effective = &self.effective;
+        let mut env = environment::build(&self.surroundings.vars, effective.filter(), &effective.pass_env, &given);
+        let filled = filled.and_then(|command| {
+            env.set(own_variables?);
+            Ok(command)
+        });
         self.withheld = env.withheld;
         self.before = Some(Fingerprint::take(&self.checkout, &id)?);
         self.owner.append(&Event::StepStarted {
