@@ -180,7 +180,9 @@ fn network(text: &str) -> Result<Network, String> {
 fn variable(name: &str) -> Result<String, String> {
     match name.split_once('=') {
         _ if valid_variable(name) => Ok(name.to_owned()),
-        Some((name, _)) => Err(format!("only its name: {name}; the value is that of your own environment")),
+        Some((name, _)) => Err(format!(
+            "only its name: {name}; the value is that of your own environment"
+        )),
         None => Err("a variable's name has letters, digits and _, and does not begin with a digit".to_owned()),
     }
 }

@@ -134,7 +134,8 @@ impl Effective {
         demand_model(profile, &env, model_label.as_deref())?;
         let seconds = |of: fn(&AgentSettings) -> Option<u64>| blocks.into_iter().flatten().find_map(of);
         let none = Vec::new();
-        let lists = |of: fn(&Profile) -> &Vec<String>| profile.map_or_else(|| none.clone(), |profile| of(profile).clone());
+        let lists =
+            |of: fn(&Profile) -> &Vec<String>| profile.map_or_else(|| none.clone(), |profile| of(profile).clone());
         Ok(Effective {
             env,
             timeout: asked
@@ -192,7 +193,10 @@ impl Wishes<'_> {
             Some(home) if home.is_absolute() => Ok(home.join(below)),
             _ => Err(Stop::new(
                 Exit::Usage,
-                format!("{what}: {} cannot be found: HOME is not an absolute path", path.display()),
+                format!(
+                    "{what}: {} cannot be found: HOME is not an absolute path",
+                    path.display()
+                ),
             )
             .hint("set HOME, or write the path out")),
         }
@@ -265,11 +269,12 @@ fn demand_model(profile: Option<&Profile>, env: &[(String, String)], label: Opti
         return Ok(());
     }
     let who = profile.map_or("the agent", |profile| &profile.name);
-    Err(
-        Stop::new(Exit::Usage, format!("{who} must be told its model, and no model label is set"))
-            .hint("set AGENT_MODEL_LABEL to the model's name as the agent knows it: AGENT_MODEL_LABEL=... agentgate run ...")
-            .hint("or settle it: agents.implementer.model_label in the settings"),
+    Err(Stop::new(
+        Exit::Usage,
+        format!("{who} must be told its model, and no model label is set"),
     )
+    .hint("set AGENT_MODEL_LABEL to the model's name as the agent knows it: AGENT_MODEL_LABEL=... agentgate run ...")
+    .hint("or settle it: agents.implementer.model_label in the settings"))
 }
 
 /// Refuses a label that cannot stand in a trailer.

@@ -4,6 +4,7 @@
 //! Invariants: a setting that this version does not act on is refused, never ignored; a key that widens
 //! what a job may do counts only from the person's file, and is an error in the repository's.
 
+mod copy;
 mod keys;
 mod person;
 mod read;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::{Surroundings, own_sandbox};
-use crate::agent::command::Input;
+use crate::agent::command::{CommandError, Input};
 use crate::agent::effective::label;
 use crate::agent::profiles::Profile;
 use crate::process::{Tool, signals};
@@ -70,6 +70,7 @@ pub fn agents(surroundings: &Surroundings, versions: Versions) -> Result<Report>
         let command = command_line(profile, name, model.as_deref());
         let (program, missing) = match found {
             Ok((_, program)) => (Some(program), None),
+            Err(CommandError::NotFound { program, hint: None }) => (None, Some(format!("not found: {program}"))),
             Err(error) => (None, Some(error.to_string().replace("\nhint: ", "; "))),
         };
         let version = match (&program, versions) {
@@ -112,8 +113,8 @@ fn command_line(profile: &Profile, name: String, model: Option<&str>) -> String 
 
 /// Placeholders stay readable.
 fn quoted(word: &str) -> String {
-    let plain = word.replace(['{', '}'], "");
-    match !plain.is_empty() && shell_words::quote(&plain) == plain {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:=,+@%{}".contains(&b);
+    match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),
         false => shell_words::quote(word).into_owned(),
     }

@@ -80,7 +80,10 @@ impl Surroundings {
     /// # Errors
     /// Exit 64 for a file that cannot be used, and where it cannot be told which one is meant.
     pub fn person(&self) -> Result<Person> {
-        if let Some(folder) = self.var("XDG_CONFIG_HOME").filter(|folder| Path::new(folder).is_relative()) {
+        if let Some(folder) = self
+            .var("XDG_CONFIG_HOME")
+            .filter(|folder| Path::new(folder).is_relative())
+        {
             // It would be ignored, and with it what may hold a job in bounds.
             let stop = format!("XDG_CONFIG_HOME is not an absolute path: {}", folder.to_string_lossy());
             return Err(Stop::new(Exit::Usage, stop)

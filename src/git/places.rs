@@ -72,7 +72,10 @@ pub fn chosen_root(clone: &Path, root: &Path, from: &str) -> Result<PathBuf> {
             .hint(format!("{hint}; it stands in {from}"))
             .into())
     };
-    let existing = root.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    let existing = root
+        .ancestors()
+        .find(|folder| folder.exists())
+        .unwrap_or(Path::new("/"));
     if !existing.is_dir() {
         return refuse("is not a folder", "name a folder");
     }

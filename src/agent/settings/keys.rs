@@ -4,8 +4,10 @@ use crate::gate::yaml::{Entry, Source, nearest};
 
 use super::Owner;
 
+/// How many of [`TOP`] the repository's file can have: the first.
+const OF_REPOSITORY: usize = 4;
 /// At the top, in either file or in the person's.
-pub(super) const TOP: &[&str] = &[
+const TOP: &[&str] = &[
     "version",
     "agents",
     "setup",
@@ -54,7 +56,11 @@ pub(super) const AGENT: &[&str] = &[
 pub(super) fn top(source: &Source, entry: &Entry, owner: Owner<'_>) -> Result<(), String> {
     let key = entry.key.as_str();
     if !TOP.contains(&key) {
-        return Err(unknown(source, entry, "", TOP, TOP_LATER));
+        let known = match owner {
+            Owner::Repository(_) => &TOP[..OF_REPOSITORY],
+            Owner::Person => TOP,
+        };
+        return Err(unknown(source, entry, "", known, TOP_LATER));
     }
     match (owner, WIDENING.iter().find(|(widening, _)| *widening == key)) {
         (Owner::Repository(person), Some((_, option))) => {
@@ -84,7 +90,8 @@ pub(super) fn unknown(source: &Source, entry: &Entry, prefix: &str, known: &[&st
         let message = format!("`{prefix}{key}` is not enforced by this version");
         return source.fault(entry.at, &message, "remove it, so that nobody relies on it");
     }
-    let hint = match nearest(key, &[known, later].concat()) {
+    let near = if prefix.is_empty() { TOP } else { known };
+    let hint = match nearest(key, &[near, later].concat()) {
         _ if ROLES.contains(&key) || ROLES_LATER.contains(&key) => "it belongs below `agents:`".to_owned(),
         _ if prefix.is_empty() && AGENT.contains(&key) => "it belongs below `agents:`, `implementer:`".to_owned(),
         _ if !prefix.is_empty() && TOP.contains(&key) => "it belongs at the top of the file".to_owned(),

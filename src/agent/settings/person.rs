@@ -36,7 +36,10 @@ impl Person {
             exit: Exit::Usage,
         };
         // Many people keep such files elsewhere and link to them.
-        let bytes = match path.canonicalize().and_then(|real| files::read_small(&real, MAX_BYTES as u64)) {
+        let bytes = match path
+            .canonicalize()
+            .and_then(|real| files::read_small(&real, MAX_BYTES as u64))
+        {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 if path.symlink_metadata().is_ok() {
@@ -48,11 +51,17 @@ impl Person {
                 });
             }
             Err(_) if path.exists() && !path.is_file() => {
-                return Err(bad("not a regular file", "your settings are one YAML file; move this away"));
+                return Err(bad(
+                    "not a regular file",
+                    "your settings are one YAML file; move this away",
+                ));
             }
             Err(error) => {
                 let what = format!("cannot be read: {error}");
-                return Err(bad(&what, "mend it or move it away: settings that cannot be read are not passed over"));
+                return Err(bad(
+                    &what,
+                    "mend it or move it away: settings that cannot be read are not passed over",
+                ));
             }
         };
         let (settings, profiles) = Settings::of_person(&name, &bytes)?;

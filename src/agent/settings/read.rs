@@ -2,13 +2,12 @@
 
 use crate::confine::{Mode, Network};
 use crate::gate::yaml::{At, Entry, Node, Source, Value};
-use crate::paths::PathRule;
 
 use super::super::command::Input;
 use super::super::profiles::{self, Origin, Profiles};
 use super::super::values;
-use super::keys::{self, AGENT, ROLES, ROLES_LATER, elsewhere, not_here, unknown};
-use super::{AgentSettings, CopyIn, NamedAgent, Owner, Runs, Settings};
+use super::keys::{self, AGENT, ROLES, ROLES_LATER, unknown};
+use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, copy};
 
 /// The profiles that come with agentgate, changed by `profiles:`.
 pub(super) fn profiles(source: &Source, entries: &[Entry]) -> Result<Profiles, String> {
@@ -58,7 +57,7 @@ pub(super) fn settings(
                 settings.worktree_root = Some(values::place(source, text, value.at, key)?);
             }
             "setup" => settings.setup = setup(source, value)?,
-            "copy" => settings.copy = copy(source, value, owner)?,
+            "copy" => settings.copy = copy::copies(source, value, owner)?,
             // `version` and `profiles` were read before.
             _ => {}
         }
@@ -82,47 +81,30 @@ fn version(source: &Source, entries: &[Entry]) -> Result<(), String> {
 
 fn agent(source: &Source, role: &Entry, key: &str, profiles: &Profiles) -> Result<AgentSettings, String> {
     let mut settings = AgentSettings::default();
-    let (mut runs, mut input, mut env): (Option<(Runs, At)>, Option<(Input, At)>, Option<(Vec<_>, At)>) =
-        (None, None, None);
+    let (mut runs, mut input, mut env) = (None, None, None);
     for entry in source.map(&role.value, key)? {
         let (inner, value) = (format!("{key}.{}", entry.key), &entry.value);
-        let found = match entry.key.as_str() {
-            "command" => Runs::Command(values::command(source, value, &inner)?),
+        match entry.key.as_str() {
+            "command" | "profile" if runs.is_some() => {
+                let message = format!("`{key}` has both a profile and a command");
+                return Err(source.fault(entry.at, &message, "keep one of the two"));
+            }
+            "command" => runs = Some((Runs::Command(values::command(source, value, &inner)?), value.at)),
             "profile" => {
                 let name = source.string(value, &format!("`{inner}`"))?;
                 if profiles.find(name).is_none() {
                     let message = format!("there is no profile `{}`", name.escape_debug());
                     return Err(source.fault(value.at, &message, &profiles.hint(name)));
                 }
-                Runs::Profile(name.to_owned())
+                runs = Some((Runs::Profile(name.to_owned()), value.at));
             }
-            "input" => {
-                input = Some((Input::parse(source.choice(value, &inner, &Input::WORDS)?), entry.at));
-                continue;
-            }
-            "env" => {
-                env = Some((values::variables(source, value, &inner)?, entry.at));
-                continue;
-            }
-            "model_label" => {
-                settings.model_label = Some(values::label(source, value, &inner)?);
-                continue;
-            }
-            "timeout" => {
-                settings.timeout = Some(values::duration(source, value, &inner)?);
-                continue;
-            }
-            "idle_timeout" => {
-                settings.idle_timeout = Some(values::duration(source, value, &inner)?);
-                continue;
-            }
+            "input" => input = Some((Input::parse(source.choice(value, &inner, &Input::WORDS)?), entry.at)),
+            "env" => env = Some((values::variables(source, value, &inner)?, entry.at)),
+            "model_label" => settings.model_label = Some(values::label(source, value, &inner)?),
+            "timeout" => settings.timeout = Some(values::duration(source, value, &inner)?),
+            "idle_timeout" => settings.idle_timeout = Some(values::duration(source, value, &inner)?),
             _ => return Err(unknown(source, entry, &format!("{key}."), AGENT, &[])),
-        };
-        if runs.is_some() {
-            let message = format!("`{key}` has both a profile and a command");
-            return Err(source.fault(entry.at, &message, "keep one of the two"));
         }
-        runs = Some((found, value.at));
     }
     let alone = |at: At, name: &str, needed: &str| {
         let message = format!("`{key}.{name}` without {needed}");
@@ -164,17 +146,24 @@ fn network(source: &Source, node: &Node) -> Result<Network, String> {
         if entry.key != "ports" {
             return Err(unknown(source, entry, "network.", &["ports"], &[]));
         }
+        if !matches!(entry.value.value, Value::List(_)) {
+            let message = format!("`network.ports` must be a list, not {}", entry.value.value.kind());
+            return Err(source.fault(entry.value.at, &message, "write `network: {ports: [443]}`"));
+        }
         for (index, item) in source.list(&entry.value, "network.ports")?.iter().enumerate() {
-            let number = source.number(item, &format!("network.ports[{index}]"))?;
-            match u16::try_from(number) {
-                Ok(port) if port != 0 && !ports.contains(&port) => ports.push(port),
-                Ok(port) if port != 0 => {
+            let port = match &item.value {
+                Value::Int(number) => u16::try_from(*number).ok().filter(|port| *port != 0),
+                _ => None,
+            };
+            match port {
+                Some(port) if ports.contains(&port) => {
                     let message = format!("port {port} stands twice in `network.ports`");
                     return Err(source.fault(item.at, &message, "remove one of the two"));
                 }
-                _ => {
-                    let message = format!("`network.ports[{index}]` cannot be {number}");
-                    return Err(source.fault(item.at, &message, "a port is a number from 1 to 65535"));
+                Some(port) => ports.push(port),
+                None => {
+                    let message = format!("`network.ports[{index}]` is no port");
+                    return Err(source.fault(item.at, &message, "a port is a number from 1 to 65535, without quotes"));
                 }
             }
         }
@@ -190,88 +179,14 @@ fn places(source: &Source, node: &Node, key: &str) -> Result<Vec<String>, String
 fn setup(source: &Source, node: &Node) -> Result<Vec<Vec<String>>, String> {
     if !matches!(node.value, Value::List(_)) {
         let message = format!("`setup` must be a list of commands, not {}", node.value.kind());
-        return Err(source.fault(node.at, &message, "write `setup: [\"npm ci\"]`, or one command a line behind `-`"));
+        return Err(source.fault(
+            node.at,
+            &message,
+            "write `setup: [\"npm ci\"]`, or one command a line behind `-`",
+        ));
     }
     let items = source.list(node, "setup")?.iter().enumerate();
     items
         .map(|(index, item)| values::command(source, item, &format!("setup[{index}]")))
         .collect()
-}
-
-fn copy(source: &Source, node: &Node, owner: Owner<'_>) -> Result<Vec<CopyIn>, String> {
-    let mut copies = Vec::new();
-    for (index, item) in source.list(node, "copy")?.iter().enumerate() {
-        let key = format!("copy[{index}]");
-        let found = match &item.value {
-            Value::Map(_) => outside(source, item, &key, owner)?,
-            _ => {
-                let text = source.string(item, &format!("`{key}`"))?;
-                let is_outside = text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
-                match owner {
-                    Owner::Repository(person) if is_outside => {
-                        let message = not_here(&format!("`{key}`, which lies outside the clone,"));
-                        return Err(source.fault(item.at, &message, &elsewhere(person, None)));
-                    }
-                    _ => {}
-                }
-                if is_outside {
-                    let message = format!("`{key}` lies outside the clone");
-                    let hint = "write where it goes as well: `- {from: ~/secrets/app.env, to: .env}`";
-                    return Err(source.fault(item.at, &message, hint));
-                }
-                inside(source, text, item.at, &key)?;
-                CopyIn::Ignored(text.to_owned())
-            }
-        };
-        if copies.contains(&found) {
-            return Err(source.fault(item.at, &format!("`{key}` stands twice in `copy`"), "remove one of the two"));
-        }
-        copies.push(found);
-    }
-    Ok(copies)
-}
-
-fn outside(source: &Source, item: &Node, key: &str, owner: Owner<'_>) -> Result<CopyIn, String> {
-    if let Owner::Repository(person) = owner {
-        let message = not_here(&format!("`{key}` with `from`"));
-        return Err(source.fault(item.at, &message, &elsewhere(person, None)));
-    }
-    let (mut from, mut to) = (None, None);
-    for entry in source.map(item, key)? {
-        let inner = format!("{key}.{}", entry.key);
-        let text = source.string(&entry.value, &format!("`{inner}`"));
-        match entry.key.as_str() {
-            "from" => from = Some(values::place(source, text?, entry.value.at, &inner)?),
-            "to" => {
-                let text = text?;
-                inside(source, text, entry.value.at, &inner)?;
-                if text.contains(['*', '?', '[', '{']) || text == "." {
-                    let message = format!("`{inner}` must be the path of one file or folder");
-                    return Err(source.fault(entry.value.at, &message, "such as `.env`"));
-                }
-                to = Some(text.to_owned());
-            }
-            _ => return Err(unknown(source, entry, &format!("{key}."), &["from", "to"], &[])),
-        }
-    }
-    match (from, to) {
-        (Some(from), Some(to)) => Ok(CopyIn::Outside { from, to }),
-        _ => Err(source.fault(
-            item.at,
-            &format!("`{key}` needs both `from` and `to`"),
-            "write `- {from: ~/secrets/app.env, to: .env}`",
-        )),
-    }
-}
-
-/// A path or glob of the repository that does not reach into git's own folder.
-fn inside(source: &Source, text: &str, at: At, key: &str) -> Result<(), String> {
-    if let Err(wrong) = PathRule::parse(text, key.to_owned()) {
-        return Err(source.fault(at, &format!("`{key}`: {wrong}"), "write it relative to the repository's top folder"));
-    }
-    if text.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
-        let message = format!("`{key}` lies in a git dir");
-        return Err(source.fault(at, &message, "the worktree has a git dir of its own; remove it"));
-    }
-    Ok(())
 }
