@@ -90,7 +90,16 @@ impl Surroundings {
                 .hint("your settings are read from there; write it out, or unset it for ~/.config")
                 .into());
         }
-        let config_home = self.config_home().filter(|folder| folder.is_absolute());
+        let config_home = self.config_home();
+        if let Some(folder) = config_home.as_ref().filter(|folder| folder.is_relative()) {
+            let stop = format!(
+                "HOME is not an absolute path: your settings would be in {}",
+                folder.display()
+            );
+            return Err(Stop::new(Exit::Usage, stop)
+                .hint("set HOME to the path of your home")
+                .into());
+        }
         Person::read(config_home.as_deref()).map_err(|error| Stop::new(error.exit(), error.to_string()).into())
     }
 

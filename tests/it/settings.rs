@@ -73,6 +73,8 @@ fn what_widens_rights_is_2_in_the_repository_and_names_the_persons_file() {
         let key = line.split(':').next().expect("a key");
         assert!(outcome.stderr.contains(key), "{outcome}");
     }
+    repo.agentgate(["preflight"])
+        .expect(0, &["a job would end with 2 all the same", "widens what a job may do"]);
     let elsewhere = repo.top().join("cfg");
     let outcome = bare(&repo, "j1", &[])
         .env("XDG_CONFIG_HOME", &elsewhere)
@@ -106,13 +108,15 @@ fn a_bad_file_of_the_person_is_64_at_its_place() {
     fs::remove_file(person(&repo)).expect("it is there");
     rustix::fs::mkfifoat(rustix::fs::CWD, person(&repo), 0o600.into()).expect("a pipe can be made");
     run(&[&theirs, "not a regular file"]);
-    fs::remove_file(person(&repo)).expect("it is there");
     let outcome = bare(&repo, "j1", &[])
         .env("XDG_CONFIG_HOME", "cfg")
         .args(["--", "true"])
         .run();
     outcome.expect(64, &["XDG_CONFIG_HOME is not an absolute path: cfg"]);
     assert!(!record(&repo, "j1").exists());
+    repo.agentgate(["preflight"])
+        .expect(0, &["a job would end with 64 all the same", "not a regular file"]);
+    fs::remove_file(person(&repo)).expect("it is there");
     // Absent is fine, and so is a link to a file.
     settle(&repo, "version: 1\n");
     fs::rename(person(&repo), repo.top().join("real.yml")).expect("it can be moved");

@@ -181,8 +181,8 @@ fn rights_go_by_line_person_default_and_lists_add_up() {
 #[test]
 fn a_profile_brings_its_own_and_settings_beside_it_add() {
     let given = Given {
-        repository: "agents: {implementer: {profile: codex, env: {CODEX_HOME: '{tmp}', X: y}}}\n",
-        person: "pass_env: [MINE]\nhome_files: [.mine]\n",
+        person: "agents: {implementer: {profile: codex, env: {CODEX_HOME: '{tmp}', X: y}}}\n\
+                 pass_env: [MINE]\nhome_files: [.mine]\n",
         ..NOTHING
     };
     let merged = merged(&given).expect("merged");

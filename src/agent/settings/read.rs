@@ -4,9 +4,9 @@ use crate::confine::{Mode, Network};
 use crate::gate::yaml::{At, Entry, Node, Source, Value};
 
 use super::super::command::Input;
-use super::super::profiles::{self, Origin, Profiles};
+use super::super::profiles::{self, Origin, Profile, Profiles};
 use super::super::values;
-use super::keys::{self, AGENT, ROLES, ROLES_LATER, unknown};
+use super::keys::{self, AGENT, ROLES, ROLES_LATER, elsewhere, not_here, unknown};
 use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, copy};
 
 /// The profiles that come with agentgate, changed by `profiles:`.
@@ -35,7 +35,7 @@ pub(super) fn settings(
                 for role in source.map(value, key)? {
                     match role.key.as_str() {
                         "implementer" => {
-                            settings.implementer = Some(agent(source, role, "agents.implementer", profiles)?);
+                            settings.implementer = Some(agent(source, role, "agents.implementer", owner, profiles)?);
                         }
                         _ => return Err(unknown(source, role, "agents.", ROLES, ROLES_LATER)),
                     }
@@ -79,7 +79,13 @@ fn version(source: &Source, entries: &[Entry]) -> Result<(), String> {
     }
 }
 
-fn agent(source: &Source, role: &Entry, key: &str, profiles: &Profiles) -> Result<AgentSettings, String> {
+fn agent(
+    source: &Source,
+    role: &Entry,
+    key: &str,
+    owner: Owner<'_>,
+    profiles: &Profiles,
+) -> Result<AgentSettings, String> {
     let mut settings = AgentSettings::default();
     let (mut runs, mut input, mut env) = (None, None, None);
     for entry in source.map(&role.value, key)? {
@@ -99,7 +105,7 @@ fn agent(source: &Source, role: &Entry, key: &str, profiles: &Profiles) -> Resul
                 runs = Some((Runs::Profile(name.to_owned()), value.at));
             }
             "input" => input = Some((Input::parse(source.choice(value, &inner, &Input::WORDS)?), entry.at)),
-            "env" => env = Some((values::variables(source, value, &inner)?, entry.at)),
+            "env" => env = Some((values::variables(source, value, &inner)?, entry)),
             "model_label" => settings.model_label = Some(values::label(source, value, &inner)?),
             "timeout" => settings.timeout = Some(values::duration(source, value, &inner)?),
             "idle_timeout" => settings.idle_timeout = Some(values::duration(source, value, &inner)?),
@@ -119,8 +125,11 @@ fn agent(source: &Source, role: &Entry, key: &str, profiles: &Profiles) -> Resul
         (_, Some((_, at))) => return alone(at, "input", "a command"),
         _ => {}
     }
+    if let (Owner::Repository(person), Some((Runs::Profile(name), _)), Some((_, entry))) = (owner, &runs, &env) {
+        leaves_alone(source, &entry.value, profiles.find(name), person)?;
+    }
     settings.agent = match (runs, env) {
-        (None, Some((_, at))) => return alone(at, "env", "a command or a profile"),
+        (None, Some((_, entry))) => return alone(entry.at, "env", "a command or a profile"),
         (None, None) => None,
         (Some((runs, _)), env) => Some(NamedAgent {
             runs,
@@ -128,6 +137,20 @@ fn agent(source: &Source, role: &Entry, key: &str, profiles: &Profiles) -> Resul
         }),
     };
     Ok(settings)
+}
+
+/// A repository's `env` beside a profile adds to it. What the profile has already is the person's to change:
+/// their key would go to where the repository says.
+fn leaves_alone(source: &Source, env: &Node, profile: Option<&Profile>, person: &str) -> Result<(), String> {
+    let Some(profile) = profile else { return Ok(()) };
+    let entries = source.map(env, "env")?;
+    match entries.iter().find(|entry| profile.has_variable(&entry.key)) {
+        Some(entry) => {
+            let message = not_here(&format!("{} of the profile `{}`", entry.key, profile.name));
+            Err(source.fault(entry.at, &message, &elsewhere(person, None)))
+        }
+        None => Ok(()),
+    }
 }
 
 fn network(source: &Source, node: &Node) -> Result<Network, String> {

@@ -116,14 +116,17 @@ pub(super) fn rules_of(
     })?;
     // An empty change judged by the task: what the task names must exist in the policy.
     gate::check(&tree, &tree, Some(task))?;
-    let settings = match gate::tree::lookup(&tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? {
-        None => Settings::default(),
-        Some(entry) => {
-            let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
-            Settings::of_repository(&bytes, person).map_err(|error| Stop::new(error.exit(), error.to_string()))?
-        }
+    Ok((policy.id, settings_of(&tree, person)?))
+}
+
+/// The settings in a tree: exit 2 for a file that cannot be used.
+pub fn settings_of(tree: &GitTree<'_>, person: &Person) -> Result<Settings> {
+    let Some(entry) = gate::tree::lookup(tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? else {
+        return Ok(Settings::default());
     };
-    Ok((policy.id, settings))
+    let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
+    let settings = Settings::of_repository(&bytes, person);
+    settings.map_err(|error| Stop::new(error.exit(), error.to_string()).into())
 }
 
 pub(super) fn source_words(source: &Source) -> String {

@@ -22,7 +22,7 @@ use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
-pub use inputs::{default_job_id, must_be_clean, read_task, task_place};
+pub use inputs::{default_job_id, must_be_clean, read_task, settings_of, task_place};
 pub use settle::not_covered;
 
 /// What the person asked for.
