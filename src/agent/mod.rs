@@ -3,6 +3,7 @@
 pub mod command;
 pub mod effective;
 pub mod environment;
+mod input;
 mod lookup;
 pub mod profiles;
 pub mod settings;
