@@ -169,7 +169,7 @@ fn what_is_still_at_work_in_a_dead_job_is_ended_first() {
     dead(&repo, "true");
     fs::remove_file(worktree(&repo, JOB).join("at-work")).expect("it is there");
     let task = scene::jobs(&repo).join(".jobs/j1/task/TASK.md");
-    let mut survivor = repo.program("sleep").args(["300"]).env("AGENTGATE_TASK", &task).spawn();
+    let survivor = repo.program("sleep").args(["300"]).env("AGENTGATE_TASK", &task).spawn();
     let mut stranger = repo
         .program("sleep")
         .args(["300"])
