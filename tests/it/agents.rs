@@ -129,13 +129,29 @@ fn every_profile_runs_with_the_task_where_it_looks_for_it() {
             assert!(!values().any(|value| value.contains(open)), "{name}: {open}");
         }
     }
-    // Nothing confines it yet, so its own sandbox is on.
+    // It is confined, so its own sandbox is off.
     let args = shown(&repo, "job-codex", "args.txt");
-    assert!(args.contains("\n--sandbox\nworkspace-write\n"), "{args}");
+    assert!(args.contains("\n--sandbox\ndanger-full-access\n"), "{args}");
     let worktree = jobs_root(&repo).join("job-codex");
     assert!(args.contains(&format!("\n-C\n{}\n", worktree.display())), "{args}");
     let home = jobs_root(&repo).join(".jobs/job-codex/home/.codex");
     assert_eq!(environment(&repo, "job-codex")["CODEX_HOME"], home.to_string_lossy());
+}
+
+#[test]
+fn an_agents_own_sandbox_is_on_where_ours_is_off() {
+    let repo = Repo::new();
+    let path = stand_in(&repo, "codex");
+    let task = task(&repo, "Goal: x\n");
+    let job = repo
+        .command(["run", "--job-id", "j1", "--agent", "codex", "--confinement", "off"])
+        .args([task]);
+    job.env("PATH", path)
+        .env("AGENT_MODEL_LABEL", MODEL)
+        .run()
+        .expect(0, &["unconfined"]);
+    let args = shown(&repo, "j1", "args.txt");
+    assert!(args.contains("\n--sandbox\nworkspace-write\n"), "{args}");
 }
 
 #[test]
