@@ -13,6 +13,7 @@ use crate::agent::command::Found;
 use crate::agent::effective::{Effective, Wishes, label};
 use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
+use crate::confine::Mode;
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, Verdict};
 use crate::git::agent_refs::AgentRefs;
@@ -148,6 +149,11 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         .map(|dir| artifacts_folder(&checkout, surroundings, dir))
         .transpose()?;
     let mut waivers = Vec::new();
+    if effective.confinement == Mode::Off {
+        waivers.push("confinement-off".to_owned());
+    } else if effective.allow_unconfined && !walls.layers.hold() {
+        waivers.push("allow-unconfined".to_owned());
+    }
     if options.allow_dirty {
         waivers.push("allow-dirty".to_owned());
     } else {
