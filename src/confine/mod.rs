@@ -57,14 +57,15 @@ pub fn apply_mounts(plan: &Plan) -> io::Result<()> {
     }
 }
 
-/// Applies Landlock, takes all capabilities away, and filters what a missing layer would refuse: the last thing before the program is executed.
+/// Applies Landlock, takes all capabilities away, and filters what a missing layer would refuse: the last
+/// thing before the program is executed.
 pub fn lock(plan: &Plan) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     if let Some(abi) = plan.layers.landlock {
         let mut devices: Vec<&Path> = DEVICES.iter().map(Path::new).collect();
         let shm = Path::new(SHM);
         let mut folders = plan.writable.clone();
-        if plan.shares_memory_folder() && shm.is_dir() {
+        if plan.leaves_memory_folder() && shm.is_dir() {
             folders.push(shm.to_owned());
         }
         devices.retain(|device| device.exists());

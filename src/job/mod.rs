@@ -37,7 +37,7 @@ pub struct Created {
     pub task: FileRef,
     /// Blob id (hex) of the policy in the base.
     pub policy: String,
-    /// Where the agent's command came from: `command line`, `AGENT_CMD` or `settings`.
+    /// Where the agent's command came from: `command line`, `AGENT_CMD`, `settings` or `profile NAME`.
     pub agent_source: String,
     /// The agent's program (no arguments: they may hold a secret).
     pub agent: String,
@@ -73,6 +73,11 @@ pub enum AgentEnd {
     },
     /// It ran past its limit and was ended, whatever status it then returned.
     TimedOut,
+    /// It wrote nothing for longer than its `idle_timeout` and was ended.
+    Silent {
+        /// The silence it was allowed, in seconds.
+        idle_timeout: u64,
+    },
     /// The person ended the job.
     Interrupted {
         /// The signal that agentgate received.

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Help, Outcome};
-use crate::commands::{jobs, land, run};
+use crate::agent::profiles::Origin;
+use crate::commands::{agents, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -56,6 +57,7 @@ pub fn render(outcome: &Outcome) -> String {
             "schema": "agentgate/open/1", "job_id": report.job_id, "worktree": report.worktree.to_string_lossy(),
             "was_there": report.was_there, "exit": 0,
         }),
+        Outcome::Agents(report) => agents(report),
         Outcome::Init(report) => json!({
             "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
         }),
@@ -87,6 +89,7 @@ fn run(report: &run::Report) -> Value {
         "not_covered": report.not_covered,
         "changed": report.changed,
         "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+        "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
         "notices": report.notices,
         "landed": report.landed.as_ref().map(land),
     })
@@ -130,6 +133,37 @@ fn status(report: &jobs::Status) -> Value {
             "detail": job.detail,
         })).collect::<Vec<_>>(),
     })
+}
+
+fn agents(report: &agents::Report) -> Value {
+    json!({
+        "schema": "agentgate/agents/1",
+        "settings": report.settings,
+        "agents": report.rows.iter().map(|row| json!({
+            "name": row.profile.name,
+            "origin": origin(row.profile.origin),
+            "installed": row.program.is_some(),
+            "program": row.program.as_ref().map(|path| path.to_string_lossy()),
+            "missing": row.missing,
+            "version": row.version,
+            "keys": row.profile.pass_env,
+            "keys_set": row.keys_set,
+            "login_files": row.logins,
+            "needs_model_label": row.lacks_model,
+            "command": row.command,
+            "note": row.profile.note,
+        })).collect::<Vec<_>>(),
+        "exit": 0,
+    })
+}
+
+/// Who wrote a profile, in a word.
+pub(super) fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::BuiltIn => "built-in",
+        Origin::Changed => "changed",
+        Origin::Person => "yours",
+    }
 }
 
 /// Why a command was refused.

@@ -5,6 +5,8 @@
     reason = "tests start programs and write files by themselves, independently of what they test"
 )]
 
+mod agents;
+mod autoexec;
 mod check;
 mod cli;
 mod confine;
@@ -23,11 +25,13 @@ mod run_commit;
 mod run_env;
 mod run_exit;
 mod run_gate;
+mod run_home;
 mod run_preflight;
 mod run_record;
 mod run_submodule;
 mod run_task;
 mod run_tree;
+mod settings;
 mod signals;
 mod status_log;
 mod support;

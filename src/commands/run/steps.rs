@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 
 use super::prepare::Job;
 use crate::agent::command::{Fill, Stdin};
-use crate::agent::environment::{self, Filter, Given};
-use crate::commands::Watch;
+use crate::agent::environment::{self, Given};
+use crate::commands::{Watch, own_sandbox};
 use crate::files;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
@@ -22,6 +22,7 @@ use crate::git::worktree::{Content, Worktree};
 use crate::job::{AgentEnd, Event};
 use crate::process::{AgentRun, Ending};
 use crate::store;
+use crate::task::format_duration as seconds;
 
 /// The one role of this version.
 const ROLE: &str = "implementer";
@@ -82,6 +83,7 @@ impl Job {
         let id = self.owner.folder.id.clone();
         let worktree = self.worktree.clone().context("no worktree")?;
         let private = self.places.private.clone();
+        let mut home = self.make_home(&worktree)?;
         let xdg = self.surroundings.config_home();
         let content = ContentSettings::read(
             &self.checkout,
@@ -100,7 +102,7 @@ impl Job {
         )?;
         self.content = Some(content);
         self.shadow = Some(shadow);
-        let task_file = private.join("task/TASK.md");
+        let (task_file, home_folder) = (private.join("task/TASK.md"), private.join("home"));
         let model = (self.created.model_label != "unspecified").then_some(self.created.model_label.as_str());
         let fill = Fill {
             task_file: &task_file,
@@ -108,13 +110,15 @@ impl Job {
             worktree: &worktree.path,
             job: &id,
             model,
+            home: &home_folder,
+            tmp: &private.join("tmp"),
+            own_sandbox: own_sandbox(self.walls.layers),
         };
         let filled = self.agent.fill(&fill);
-        let filter = if self.trusted_command {
-            Filter::Withhold
-        } else {
-            Filter::Allow
-        };
+        let own_variables = self.effective.variables(&fill);
+        for folder in &self.effective.home_folders {
+            files::make_private_dir(&home_folder.join(folder))?;
+        }
         let given = Given {
             job: &id,
             host_label: &self.created.host,
@@ -122,10 +126,15 @@ impl Job {
             task_file: &task_file,
             role: ROLE,
             outbox: &private.join("outbox"),
-            tmp: &private.join("tmp"),
+            home: &home.variables,
             worktree: &worktree.path,
         };
-        let env = environment::build(&self.surroundings.vars, filter, &[], &given);
+        let effective = &self.effective;
+        let mut env = environment::build(&self.surroundings.vars, effective.filter(), &effective.pass_env, &given);
+        let filled = filled.and_then(|command| {
+            env.set(own_variables?);
+            Ok(command)
+        });
         self.withheld = env.withheld;
         let plan = self
             .walls
@@ -172,10 +181,12 @@ impl Job {
                     log,
                     verbose: self.verbose,
                     limit: Some(Duration::from_secs(self.created.timeout)),
+                    idle: self.effective.idle_timeout.map(Duration::from_secs),
                     grace: AgentRun::GRACE,
                 };
                 let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));
                 watch.settled();
+                self.settle_home(&mut home);
                 let finished = finished?;
                 if let Some(error) = finished.log_error {
                     anyhow::bail!("the agent's output could not be recorded: {error}");
@@ -188,6 +199,10 @@ impl Job {
         if self.worktree_is_there() {
             disarm::open_folder(&worktree.path)?;
             if self.pointer() == Pointer::Written {
+                if !worktree.points_to(&self.places.private.join("git")) {
+                    self.notices
+                        .push("the agent changed the worktree's .git file; it was put back".to_owned());
+                }
                 self.set_git_dir_aside(&worktree)?;
                 worktree.restore_git_file()?;
             }
@@ -258,6 +273,9 @@ fn agent_end(ending: Ending) -> AgentEnd {
         Ending::Exited(status) => AgentEnd::Exited { status },
         Ending::Signaled(signal) => AgentEnd::Signaled { signal },
         Ending::TimedOut => AgentEnd::TimedOut,
+        Ending::Silent(idle) => AgentEnd::Silent {
+            idle_timeout: idle.as_secs(),
+        },
         Ending::Interrupted(signal) => AgentEnd::Interrupted { signal },
         Ending::NotStarted(error) => AgentEnd::NotStarted {
             error: error.chars().take(500).collect(),
@@ -271,17 +289,9 @@ fn end_words(end: &AgentEnd) -> String {
         AgentEnd::Exited { status } => format!("exited with {status}"),
         AgentEnd::Signaled { signal } => format!("killed by signal {signal}"),
         AgentEnd::TimedOut => "timed out".into(),
+        AgentEnd::Silent { .. } => "ended for its silence".into(),
         AgentEnd::Interrupted { .. } => "interrupted".into(),
         AgentEnd::NotStarted { .. } => "not started".into(),
-    }
-}
-
-/// `90s`, `5m`, `2h`: a whole number with the largest unit that fits.
-pub(super) fn seconds(count: u64) -> String {
-    match count {
-        count if count >= 3600 && count % 3600 == 0 => format!("{}h", count / 3600),
-        count if count >= 60 && count % 60 == 0 => format!("{}m", count / 60),
-        count => format!("{count}s"),
     }
 }
 

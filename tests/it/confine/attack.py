@@ -316,7 +316,7 @@ def clone_attacks(main):
     yield "git switch", git, "-C", main, "switch", "-c", "switched"
     yield "git worktree add", git, "-C", main, "worktree", "add", os.path.join(HERE, "planted-tree")
     yield "git push", git, "-C", main, "push", main, "HEAD:refs/heads/pushed"
-    yield "git config --global", git, "config", "--global", "attack.ed", "yes"
+    yield "git config of the person", git, "config", "--file", SCENE["files"]["home's git"], "attack.ed", "yes"
 
 
 # Processes.

@@ -165,20 +165,23 @@ task() {
 	touch "$AGENTGATE_OUTBOX/answer.json"
 	rm "$AGENTGATE_OUTBOX/answer.json"
 }
-# The private home is not set up here: cargo and npm are told where to keep what is theirs.
+private_home() {
+	git config --global inside.works yes
+	echo x >"$HOME/x"
+	mkdir -p "$HOME/.cache/x"
+}
 cargo_build() {
-	unset RUSTUP_HOME
-	export CARGO_HOME=$TMPDIR/cargo CARGO_NET_OFFLINE=true
+	export CARGO_NET_OFFLINE=true
 	mkdir -p crate/src
 	printf '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n' >crate/Cargo.toml
 	echo 'fn main() { println!("built"); }' >crate/src/main.rs
-	(cd crate && PATH=$HOME/.cargo/bin:$PATH cargo build -q && target/debug/small | grep built)
+	(cd crate && PATH=$top/home/.cargo/bin:$PATH cargo build -q && target/debug/small | grep built)
 	rm -r crate
 }
 npm_install() {
 	mkdir app
 	echo '{"name":"app","version":"1.0.0"}' >app/package.json
-	(cd app && npm_config_cache=$TMPDIR/npm npm install --offline --no-audit --no-fund --no-update-notifier "$top/package")
+	(cd app && npm install --offline --no-audit --no-fund --no-update-notifier "$top/package")
 	(cd app && node -e 'if (require("local-package") !== 42) process.exit(1)')
 	rm -r app
 }
@@ -202,9 +205,10 @@ work 'tcp and abstract sockets' tcp
 work 'signals' signals
 work 'devices' devices
 work 'task and outbox' task
+work 'private home' private_home
 work 'python pty' python_pty
 for program in script tmux npm cargo; do
-	if [ $program = cargo ] && [ ! -e "$HOME/.cargo/bin/cargo" ] || [ $program != cargo ] && ! command -v $program >/dev/null; then
+	if [ $program = cargo ] && [ ! -e "$top/home/.cargo/bin/cargo" ] || [ $program != cargo ] && ! command -v $program >/dev/null; then
 		printf 'skips\t%s\n' $program
 		continue
 	fi
