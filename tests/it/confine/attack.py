@@ -651,7 +651,7 @@ def machine_attacks():
     yield "mknod block", mknod, 0o060000, os.stat(SCENE["main"]).st_dev
     yield "raw disk for reading", raw_disk, os.O_RDONLY
     yield "raw disk for writing", raw_disk, os.O_RDWR
-    for path in SYSTEM:
+    for path in filter(os.path.lexists, SYSTEM):
         yield f"open {path}", open_only, path, os.O_WRONLY
     yield "create in /tmp", create_named, "/tmp"
     yield "create in /var/tmp", create_named, "/var/tmp"
@@ -690,6 +690,7 @@ def create_named(folder):
     put(os.path.join(folder, SCENE["mark"]), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 
 
+# What would change the machine, as far as it has it. It is opened, no more.
 SYSTEM = [
     "/etc/passwd",
     "/proc/sys/kernel/core_pattern",

@@ -112,8 +112,11 @@ fn without_walls_the_attacks_get_through() {
 
 #[test]
 fn all_layers_hold() {
-    for person in Person::all() {
-        let scene = Scene::new(person);
+    let strict: &[&str] = &["--confinement", "strict"];
+    let last = Person::all().pop().map(|person| (person, strict));
+    for (person, options) in Person::all().into_iter().map(|person| (person, &[][..])).chain(last) {
+        let mut scene = Scene::new(person);
+        scene.options = options;
         let siege = scene.besiege(None);
         let (tier, _) = tier(&scene, &siege);
         let pids = if person.is_root() { "+pidns" } else { "+pidns-user" };
@@ -121,7 +124,7 @@ fn all_layers_hold() {
             tier.starts_with("mounts+landlock-abi") && tier.ends_with(pids),
             "{tier}"
         );
-        held(&siege, &format!("{person:?}, {tier}"));
+        held(&siege, &format!("{person:?}, {tier} {options:?}"));
     }
 }
 

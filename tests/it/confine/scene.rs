@@ -65,6 +65,8 @@ pub struct Scene {
     temporary: [TempDir; 2],
     config: Value,
     mark: String,
+    /// Of `agentgate run`.
+    pub options: &'static [&'static str],
 }
 
 impl Scene {
@@ -116,6 +118,7 @@ impl Scene {
             temporary,
             config: Value::Null,
             mark,
+            options: &[],
         }
     }
 
@@ -229,6 +232,7 @@ impl Scene {
         let task = self.repo.top().join("TASK.md");
         let program = program
             .args(["run", "--json", "--job-id", JOB])
+            .args(self.options)
             .args([task.as_os_str()]);
         program.args(["--"]).args(agent)
     }
