@@ -2,5 +2,5 @@
 
 pub mod command;
 pub mod environment;
-mod lookup;
+pub mod lookup;
 pub mod settings;

@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod demo;
+pub mod doctor;
 pub mod drop;
 pub mod init;
 pub mod jobs;

@@ -9,6 +9,7 @@ pub mod disarm;
 pub mod evidence;
 pub mod fingerprint;
 pub mod history;
+pub mod installed;
 pub mod places;
 pub mod program;
 pub mod range;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Help, Outcome};
-use crate::commands::{jobs, land, run};
+use crate::commands::{doctor, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -59,6 +59,7 @@ pub fn render(outcome: &Outcome) -> String {
         Outcome::Init(report) => json!({
             "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
         }),
+        Outcome::Doctor(report) => doctor(report),
         Outcome::Demo(report) => json!({ "schema": "agentgate/demo/1", "exit": report.exit.code() }),
         Outcome::Help(Help::Text(text)) => json!({ "schema": "agentgate/help/1", "text": text }),
         Outcome::Help(Help::ExitCodes) => json!({
@@ -69,6 +70,30 @@ pub fn render(outcome: &Outcome) -> String {
         }),
     };
     format!("{value:#}\n")
+}
+
+fn doctor(report: &doctor::Report) -> Value {
+    let exit = report.exit();
+    json!({
+        "schema": "agentgate/doctor/1",
+        "verdict": exit.name(),
+        "exit": exit.code(),
+        "tier": report.tier,
+        "not_covered": report.not_covered,
+        "checks": report.checks.iter().map(|check| json!({
+            "name": check.name,
+            "state": check.state.word(),
+            "exit": match check.state {
+                doctor::State::Fail(exit) => Some(exit.code()),
+                doctor::State::Ok | doctor::State::Warn => None,
+            },
+            "text": check.text,
+            "hints": check.hints,
+        })).collect::<Vec<_>>(),
+        "agents": report.agents.iter().map(|agent| json!({
+            "name": agent.name, "program": agent.program.to_string_lossy(),
+        })).collect::<Vec<_>>(),
+    })
 }
 
 fn run(report: &run::Report) -> Value {

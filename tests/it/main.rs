@@ -9,6 +9,7 @@ mod check;
 mod cli;
 mod contract;
 mod demo;
+mod doctor;
 mod drop_open;
 mod exits;
 mod floors;
