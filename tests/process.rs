@@ -36,6 +36,9 @@ const CASES: &[(&str, fn())] = &[
         "a_time_out_is_one_whatever_the_agent_says",
         a_time_out_is_one_whatever_the_agent_says,
     ),
+    ("a_silent_agent_is_ended", a_silent_agent_is_ended),
+    ("any_output_breaks_the_silence", any_output_breaks_the_silence),
+    ("what_nobody_reads_is_no_silence", what_nobody_reads_is_no_silence),
     ("a_signal_to_us_ends_the_agent", a_signal_to_us_ends_the_agent),
     ("a_hangup_is_not_caught_under_nohup", a_hangup_is_not_caught_under_nohup),
     (
@@ -102,6 +105,16 @@ fn main() -> ExitCode {
             let finished = run(&AgentRun {
                 verbose: true,
                 limit,
+                ..agent(&dir, "yes")
+            });
+            return ExitCode::from(u8::from(finished.ending != Ending::TimedOut));
+        }
+        Some(first) if first == "__verbose_idle" => {
+            let dir = PathBuf::from(args.next().expect("folder"));
+            let finished = run(&AgentRun {
+                verbose: true,
+                limit: Some(Duration::from_secs(3)),
+                idle: Some(Duration::from_secs(1)),
                 ..agent(&dir, "yes")
             });
             return ExitCode::from(u8::from(finished.ending != Ending::TimedOut));
@@ -188,6 +201,7 @@ fn agent(dir: &Path, script: &str) -> AgentRun {
         log: dir.join("agent.log"),
         verbose: false,
         limit: Some(Duration::from_secs(40)),
+        idle: None,
         grace: AgentRun::GRACE,
     }
 }
@@ -467,6 +481,67 @@ fn signal_us_when(file: &Path, signal: &str) {
         us = std::process::id()
     );
     sh(&script).wait().expect("started");
+}
+
+fn a_silent_agent_is_ended() {
+    let dir = folder();
+    let idle = Duration::from_millis(600);
+    let silent = |script: &str| {
+        run(&AgentRun {
+            idle: Some(idle),
+            grace: Duration::from_millis(500),
+            ..agent(dir.path(), script)
+        })
+    };
+    // Whatever status it then returns; from the start, and from its last word on.
+    let finished = silent("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done");
+    assert_eq!(finished.ending, Ending::Silent(idle));
+    assert!(finished.duration >= idle && finished.duration < Duration::from_secs(4));
+    let finished = silent("sleep 0.4; echo working; sleep 300");
+    assert_eq!(finished.ending, Ending::Silent(idle));
+    assert!(
+        finished.duration >= Duration::from_millis(1000),
+        "{:?}",
+        finished.duration
+    );
+    // The same order of the end as at the limit.
+    let finished = silent("trap '' TERM; (setsid sleep 300 &); exec >/dev/null 2>&1; while :; do sleep 1; done");
+    assert_eq!(finished.ending, Ending::Silent(idle));
+    assert!(finished.duration >= Duration::from_millis(1100), "the grace was given");
+    assert!(finished.duration < Duration::from_secs(8), "{:?}", finished.duration);
+    nothing_left();
+    // The limit goes first where both have come.
+    let finished = run(&AgentRun {
+        idle: Some(idle),
+        limit: Some(idle),
+        ..agent(dir.path(), "sleep 300")
+    });
+    assert_eq!(finished.ending, Ending::TimedOut);
+}
+
+fn any_output_breaks_the_silence() {
+    let dir = folder();
+    let idle = Some(Duration::from_secs(2));
+    for stream in ["", ">&2"] {
+        let script = format!("for i in 1 2 3 4 5 6 7 8; do sleep 0.4; printf . {stream}; done; exit 4");
+        let finished = run(&AgentRun {
+            idle,
+            ..agent(dir.path(), &script)
+        });
+        assert_eq!(finished.ending, Ending::Exited(4));
+        assert!(finished.duration >= Duration::from_secs(3));
+    }
+}
+
+/// A person's terminal that is held up (ctrl-S) holds up the agent; that is not its own silence.
+fn what_nobody_reads_is_no_silence() {
+    let dir = folder();
+    let mut us = this_program(&["__verbose_idle"])
+        .arg(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start");
+    assert!(wait_for(&mut us, Duration::from_secs(20)).expect("ended").success());
 }
 
 fn a_signal_to_us_ends_the_agent() {

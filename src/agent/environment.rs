@@ -1,8 +1,13 @@
 //! The agent's environment, from a snapshot of ours.
 
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+
+use super::home::tools;
+use names::{ALLOWED, MODEL_KEYS, PERSONAL, WITHHELD};
 
 /// Which variables pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +34,8 @@ pub struct Given<'a> {
     pub role: &'a str,
     /// AGENTGATE_OUTBOX.
     pub outbox: &'a Path,
-    /// TMPDIR.
-    pub tmp: &'a Path,
+    /// HOME and everything else that leads into the job's private folders.
+    pub home: &'a [(OsString, OsString)],
     /// PWD: where it starts.
     pub worktree: &'a Path,
 }
@@ -58,8 +63,13 @@ pub fn build(
         // A name that is not UTF-8 is on no list.
         let text = name.to_str().unwrap_or_default();
         let passes = match filter {
-            Filter::Withhold => WITHHELD.iter().all(|pattern| !matches(pattern, text)) || is_model_key(text),
-            Filter::Allow => ALLOWED.iter().any(|pattern| matches(pattern, text)) || is_model_key(text),
+            Filter::Withhold => {
+                let mut refused = WITHHELD.iter().chain(PERSONAL);
+                refused.all(|pattern| !matches(pattern, text)) || is_model_key(text)
+            }
+            Filter::Allow => {
+                ALLOWED.iter().any(|pattern| matches(pattern, text)) || tools::is_tool_home(text) || is_model_key(text)
+            }
         };
         if passes || pass.iter().any(|passed| passed == text) {
             variables.insert(name.clone(), value.clone());
@@ -72,6 +82,10 @@ pub fn build(
     for (name, value) in QUIET {
         variables.insert(name.into(), value.into());
     }
+    // npm reads its variables in any case, and the last one wins: no other one than ours.
+    let ours = |name: &OsStr| given.home.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    variables.retain(|name, _| !name.to_string_lossy().to_ascii_lowercase().starts_with("npm_config_") || !ours(name));
+    variables.extend(given.home.iter().cloned());
     variables.remove(OsStr::new("AGENT_MODEL_LABEL"));
     let told = [
         ("AGENT_JOB_ID", Some(OsStr::new(given.job))),
@@ -80,7 +94,6 @@ pub fn build(
         ("AGENTGATE_TASK", Some(given.task_file.as_os_str())),
         ("AGENTGATE_ROLE", Some(OsStr::new(given.role))),
         ("AGENTGATE_OUTBOX", Some(given.outbox.as_os_str())),
-        ("TMPDIR", Some(given.tmp.as_os_str())),
         ("PWD", Some(given.worktree.as_os_str())),
     ];
     variables.extend(
@@ -127,241 +140,6 @@ fn matches(pattern: &str, name: &str) -> bool {
 fn is_model_key(name: &str) -> bool {
     MODEL_KEYS.contains(&name)
 }
-
-const MODEL_KEYS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-    "ANTHROPIC_MODEL",
-    "AWS_BEARER_TOKEN_BEDROCK",
-    "AZURE_OPENAI_API_KEY",
-    "AZURE_OPENAI_ENDPOINT",
-    "CEREBRAS_API_KEY",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "COHERE_API_KEY",
-    "CURSOR_API_KEY",
-    "DASHSCOPE_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GOOGLE_GENERATIVE_AI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "MOONSHOT_API_KEY",
-    "OLLAMA_HOST",
-    "OPENAI_API_BASE",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "OPENAI_ORG_ID",
-    "OPENROUTER_API_KEY",
-    "QWEN_API_KEY",
-    "TOGETHER_API_KEY",
-    "XAI_API_KEY",
-    "ZAI_API_KEY",
-];
-
-/// What does not reach a command that the person wrote.
-const WITHHELD: &[&str] = &[
-    // Git's variables name our repository, index, identity and helpers.
-    "GIT_*",
-    // Ways into the person's session: agents, buses, displays, terminals, editors, containers.
-    "SSH_*",
-    "GPG_AGENT_INFO",
-    "GNOME_KEYRING_*",
-    "DBUS_*",
-    "SESSION_MANAGER",
-    "AT_SPI_BUS_ADDRESS",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "ICEAUTHORITY",
-    "XDG_RUNTIME_DIR",
-    "SWAYSOCK",
-    "I3SOCK",
-    "HYPRLAND_INSTANCE_SIGNATURE",
-    "PULSE_SERVER",
-    "NOTIFY_SOCKET",
-    "LISTEN_FDS",
-    "LISTEN_PID",
-    "LISTEN_FDNAMES",
-    "DOCKER_HOST",
-    "DOCKER_CONTEXT",
-    "DOCKER_CERT_PATH",
-    "CONTAINER_HOST",
-    "KUBECONFIG",
-    "TMUX",
-    "TMUX_PANE",
-    "STY",
-    "WINDOW",
-    "ZELLIJ*",
-    "KITTY_LISTEN_ON",
-    "WEZTERM_UNIX_SOCKET",
-    "ALACRITTY_SOCKET",
-    "NVIM",
-    "NVIM_LISTEN_ADDRESS",
-    "VSCODE_IPC*",
-    "VSCODE_GIT_*",
-    "SUDO_ASKPASS",
-    // Conversations and sessions of an agent that we may run inside of: with them an agent would
-    // go on with that conversation, or refuse to start inside itself.
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SSE_PORT",
-    "CODEX_SANDBOX*",
-    "CODEX_INTERNAL_*",
-    "OPENCODE",
-    "OPENCODE_SESSION*",
-    "OPENCODE_PID",
-    "OPENCODE_SERVER*",
-    "GEMINI_CLI*",
-    "QWEN_CODE",
-    "CURSOR_AGENT",
-    "CURSOR_TRACE_ID",
-    "*_SESSION_ID",
-    "*_CONVERSATION_ID",
-    "*_THREAD_ID",
-    // Secrets of clouds.
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_SECURITY_TOKEN",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN*",
-    "AWS_CONTAINER_CREDENTIALS_*",
-    "AZURE_*SECRET",
-    "AZURE_CLIENT_CERTIFICATE_*",
-    "AZURE_PASSWORD",
-    "AZURE_STORAGE_*",
-    "AZURE_DEVOPS_EXT_PAT",
-    "ARM_CLIENT_SECRET",
-    "ARM_ACCESS_KEY",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-    "GOOGLE_CREDENTIALS",
-    "GOOGLE_OAUTH_ACCESS_TOKEN",
-    "CLOUDSDK_AUTH_*",
-    "CLOUDFLARE_API_*",
-    "CF_API_*",
-    "DIGITALOCEAN_*TOKEN",
-    "HCLOUD_TOKEN",
-    "HEROKU_API_KEY",
-    "FLY_API_TOKEN",
-    "FLY_ACCESS_TOKEN",
-    "VERCEL_TOKEN",
-    "NETLIFY_AUTH_TOKEN",
-    "VAULT_TOKEN",
-    "CONSUL_HTTP_TOKEN",
-    "NOMAD_TOKEN",
-    "TF_TOKEN_*",
-    "PULUMI_ACCESS_TOKEN",
-    "OP_SERVICE_ACCOUNT_TOKEN",
-    "BW_SESSION",
-    "DOPPLER_TOKEN",
-    "SENTRY_AUTH_TOKEN",
-    "DATADOG_API_KEY",
-    "DD_API_KEY",
-    "DD_APP_KEY",
-    "STRIPE_SECRET_KEY",
-    "STRIPE_API_KEY",
-    "SLACK_*TOKEN",
-    // Secrets of forges, their CI and package registries.
-    "GITHUB_TOKEN",
-    "GITHUB_PAT",
-    "GITHUB_ENTERPRISE_TOKEN",
-    "GH_TOKEN",
-    "GH_ENTERPRISE_TOKEN",
-    "COPILOT_GITHUB_TOKEN",
-    "ACTIONS_*",
-    "GITLAB_TOKEN",
-    "GITLAB_PRIVATE_TOKEN",
-    "CI_JOB_TOKEN",
-    "CI_JOB_JWT*",
-    "CI_REGISTRY_PASSWORD",
-    "CI_DEPLOY_PASSWORD",
-    "CI_REPOSITORY_URL",
-    "GITEA_TOKEN",
-    "FORGEJO_TOKEN",
-    "BITBUCKET_*TOKEN",
-    "BITBUCKET_APP_PASSWORD",
-    "BUILDKITE_AGENT_ACCESS_TOKEN",
-    "CIRCLE_TOKEN",
-    "SYSTEM_ACCESSTOKEN",
-    "NPM_TOKEN",
-    "NPM_AUTH_TOKEN",
-    "NODE_AUTH_TOKEN",
-    "YARN_NPM_AUTH_TOKEN",
-    "npm_config_*auth",
-    "npm_config_*authToken",
-    "npm_config_*authtoken",
-    "CARGO_REGISTRY_TOKEN",
-    "CARGO_REGISTRIES_*",
-    "PYPI_TOKEN",
-    "PYPI_PASSWORD",
-    "TWINE_PASSWORD",
-    "UV_PUBLISH_*",
-    "POETRY_PYPI_TOKEN_*",
-    "POETRY_HTTP_BASIC_*",
-    "GEM_HOST_API_KEY",
-    "RUBYGEMS_API_KEY",
-    "NUGET_API_KEY",
-    "HEX_API_KEY",
-    "DOCKER_PASSWORD",
-    "DOCKER_AUTH_CONFIG",
-    "DOCKERHUB_TOKEN",
-];
-
-/// What reaches a command from settings.
-const ALLOWED: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "COLORTERM",
-    "NO_COLOR",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "http_proxy",
-    "https_proxy",
-    "ftp_proxy",
-    "all_proxy",
-    "no_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "FTP_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_HOME",
-    "NVM_DIR",
-    "NVM_BIN",
-    "FNM_DIR",
-    "VOLTA_HOME",
-    "PNPM_HOME",
-    "BUN_INSTALL",
-    "DENO_INSTALL",
-    "PYENV_ROOT",
-    "RBENV_ROOT",
-    "GOPATH",
-    "GOROOT",
-    "JAVA_HOME",
-    "SDKMAN_DIR",
-    "ASDF_DIR",
-    "ASDF_DATA_DIR",
-    "MISE_DATA_DIR",
-    "NIX_PROFILES",
-    "NIX_PATH",
-    "NIX_SSL_CERT_FILE",
-    "HOMEBREW_PREFIX",
-];
 
 #[cfg(test)]
 #[path = "environment_tests.rs"]

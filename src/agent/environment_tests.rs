@@ -13,7 +13,12 @@ fn build_from(names: &[&str], filter: Filter, pass: &[&str]) -> AgentEnvironment
         task_file: Path::new("/p/task/TASK.md"),
         role: "implementer",
         outbox: Path::new("/p/outbox"),
-        tmp: Path::new("/p/tmp"),
+        home: &[
+            ("CODEX_HOME".into(), "/p/home/.codex".into()),
+            ("HOME".into(), "/p/home".into()),
+            ("TMPDIR".into(), "/p/tmp".into()),
+            ("npm_config_cache".into(), "/p/home/.npm".into()),
+        ],
         worktree: Path::new("/w"),
     };
     build(&snapshot, filter, &pass, &given)
@@ -33,25 +38,32 @@ fn a_persons_command_gets_everything_but() {
         "ANTHROPIC_API_KEY",
         "AWS_REGION",
         "CLAUDE_CODE_USE_BEDROCK",
-        "CODEX_HOME",
-        "HOME",
         "MY_OWN",
+        "PYENV_ROOT",
     ];
     let refused = [
         "ACTIONS_RUNTIME_TOKEN",
+        "AWS_CONFIG_FILE",
         "AWS_SECRET_ACCESS_KEY",
+        "BASH_ENV",
         "CLAUDECODE",
         "CLAUDE_CODE_SESSION_ID",
         "CODEX_THREAD_ID",
         "DBUS_SESSION_BUS_ADDRESS",
         "GEMINI_CLI_IDE_SERVER_PORT",
         "GH_TOKEN",
+        "GIT_CONFIG_GLOBAL",
         "GIT_DIR",
         "GIT_INDEX_FILE",
+        "KUBECONFIG",
+        "NPM_CONFIG_USERCONFIG",
         "NPM_TOKEN",
+        "PIP_CONFIG_FILE",
+        "PYTHONSTARTUP",
         "SLACK_BOT_TOKEN",
         "SSH_AUTH_SOCK",
         "X_CONVERSATION_ID",
+        "ZDOTDIR",
     ];
     let environment = build_from(&[&kept[..], &refused[..]].concat(), Filter::Withhold, &[]);
     assert!(
@@ -63,7 +75,7 @@ fn a_persons_command_gets_everything_but() {
 
 #[test]
 fn a_command_from_settings_gets_what_is_known_only() {
-    let kept = ["PATH", "LC_TIME", "https_proxy", "CARGO_HOME", "OPENAI_API_KEY"];
+    let kept = ["PATH", "LC_TIME", "https_proxy", "RUSTUP_HOME", "OPENAI_API_KEY"];
     let environment = build_from(&[&kept[..], &["MY_OWN", "GIT_DIR"]].concat(), Filter::Allow, &[]);
     assert!(
         kept.iter().all(|name| get(&environment, name) == Some("ours")),
@@ -86,13 +98,16 @@ fn what_we_set_goes_before_what_was_there() {
     let names = [
         "AGENT_JOB_ID",
         "AGENT_MODEL_LABEL",
+        "CODEX_HOME",
         "EDITOR",
         "GIT_EDITOR",
+        "HOME",
+        "NPM_CONFIG_CACHE",
         "OLDPWD",
         "PWD",
         "TMPDIR",
     ];
-    let environment = build_from(&names, Filter::Withhold, &["AGENT_JOB_ID"]);
+    let environment = build_from(&names, Filter::Withhold, &["AGENT_JOB_ID", "HOME"]);
     let expected = [
         ("AGENT_JOB_ID", Some("j1")),
         ("AGENT_HOST_LABEL", Some("local")),
@@ -101,6 +116,10 @@ fn what_we_set_goes_before_what_was_there() {
         ("AGENTGATE_ROLE", Some("implementer")),
         ("AGENTGATE_OUTBOX", Some("/p/outbox")),
         ("TMPDIR", Some("/p/tmp")),
+        ("HOME", Some("/p/home")),
+        ("CODEX_HOME", Some("/p/home/.codex")),
+        ("npm_config_cache", Some("/p/home/.npm")),
+        ("NPM_CONFIG_CACHE", None),
         ("PWD", Some("/w")),
         ("OLDPWD", None),
         ("EDITOR", Some("true")),

@@ -15,6 +15,7 @@ use crate::git::repo::Checkout;
 use crate::job::log::Damaged;
 use crate::job::machine::State;
 use crate::job::{Created, Event};
+use crate::process;
 use crate::store::{NewerFormat, Owner, Store};
 
 /// What was dropped.
@@ -33,6 +34,12 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let checkout = surroundings.checkout()?;
     let (mut owner, created) = own(&Store::of(&checkout.common), id)?;
     let record = owner.folder.path.clone();
+    let left = if owner.state.ended.is_none() {
+        // Its agentgate was killed: what is still at work there would write on while we delete.
+        process::end_marked(&Path::new(&created.private).join("task/TASK.md"))?
+    } else {
+        0
+    };
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, edits)?;
     let state = &owner.state;
@@ -53,7 +60,12 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     if open {
         owner.append(&Event::Dropped {})?;
     }
-    let notices = remove(&checkout, &owner, &created, &remains, id)?;
+    let mut notices = remove(&checkout, &owner, &created, &remains, id)?;
+    if left > 0 {
+        notices.push(format!(
+            "{left} process(es) of the job that were still at work were ended"
+        ));
+    }
     Ok(Report {
         job_id: id.to_owned(),
         record,

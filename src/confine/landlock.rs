@@ -3,7 +3,6 @@
 //! Numbers are those of the kernel's `include/uapi/linux/landlock.h`. All file rights that the
 //! probed ABI knows are handled, so what is not granted is refused.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -170,7 +169,7 @@ fn readable(hidden: &[PathBuf]) -> io::Result<Vec<(PathBuf, Grant)>> {
     let mut open = vec![root];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder)? {
-            let path = folder.join(OsString::from(entry?.file_name()));
+            let path = folder.join(entry?.file_name());
             if hidden.contains(&path) {
                 continue;
             }

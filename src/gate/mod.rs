@@ -4,8 +4,11 @@
 //! from anywhere else, so an edited policy in the candidate cannot judge its own change. Nothing
 //! on this floor touches a file system, a clock, a process or libgit2.
 
+pub mod autoexec;
 pub mod content;
 pub mod imports;
+mod known;
+pub mod leftovers;
 pub mod manifests;
 pub mod policy;
 pub mod render;
@@ -13,6 +16,7 @@ pub mod rules;
 pub mod tree;
 pub mod yaml;
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::exit::Exit;
@@ -102,11 +106,27 @@ pub struct Finding {
     pub commit: Option<String>,
 }
 
+/// A change that no rule forbids and that a person should look at before it is used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Warning {
+    /// Repository-relative path as git's bytes.
+    pub path: Vec<u8>,
+    /// The key and what it named, such as `autoexec: **/.envrc`.
+    pub judged_by: String,
+    /// What happened and why it matters, lower case, one line, without the path.
+    pub message: String,
+    /// The commit (hex) in which it was seen, where a single commit of a range was judged.
+    pub commit: Option<String>,
+}
+
 /// What the gate found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// All broken rules, sorted by exit code, path, line; never deduplicated away.
     pub findings: Vec<Finding>,
+    /// Changes that break no rule and must not be overlooked, sorted by path; one for each path, and
+    /// none for a path that is a finding as protected.
+    pub warnings: Vec<Warning>,
     /// Things worth saying that break no rule, one line each.
     pub notices: Vec<String>,
     /// How many changed paths were judged.
@@ -132,6 +152,7 @@ impl Verdict {
     /// Adds what another judgement of the same range found; equal findings are kept once.
     pub fn merge(&mut self, other: Verdict) {
         self.findings.extend(other.findings);
+        self.warnings.extend(other.warnings);
         self.notices.extend(other.notices);
         self.paths_checked = self.paths_checked.max(other.paths_checked);
         self.policies.extend(other.policies);
@@ -146,9 +167,21 @@ impl Verdict {
                 .then_with(|| a.cmp(b))
         });
         self.findings.dedup();
-        let mut seen = std::collections::HashSet::new();
+        let protected: HashSet<&[u8]> = self
+            .findings
+            .iter()
+            .filter(|found| found.rule == Rule::ProtectedPath)
+            .map(|found| found.path.as_slice())
+            .collect();
+        self.warnings
+            .retain(|warning| !protected.contains(warning.path.as_slice()));
+        // The end points' own before that of a single commit, which sorts after it.
+        self.warnings
+            .sort_by(|a, b| (&a.path, &a.commit).cmp(&(&b.path, &b.commit)).then_with(|| a.cmp(b)));
+        self.warnings.dedup_by(|later, first| later.path == first.path);
+        let mut seen = HashSet::new();
         self.notices.retain(|notice| seen.insert(notice.clone()));
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         self.policies.retain(|id| seen.insert(id.clone()));
     }
 }

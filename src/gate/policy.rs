@@ -101,8 +101,7 @@ pub struct Policy {
     pub unmapped: Stance,
     /// An import that the same file already had at the base.
     pub existing: Stance,
-    /// Files that tools run by themselves. `Allow` is the policy's `warn`; `deny` is refused by
-    /// this version, so nothing else occurs yet.
+    /// A change of a file that tools run by themselves. `Allow` is the policy's `warn`.
     pub autoexec: Stance,
 }
 

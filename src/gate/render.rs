@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Finding, Verdict};
+use super::{Finding, POLICY_PATH, Verdict, Warning};
 use crate::exit::Exit;
 
 /// A path as one printable line: control characters, quotes and bytes that are not UTF-8 escaped,
@@ -63,6 +63,36 @@ pub fn finding(finding: &Finding) -> String {
     text
 }
 
+/// Warnings that a terminal shows; all of them are in the JSON.
+const MAX_WARNINGS: usize = 20;
+
+/// All warnings, a line each, and what to do about them.
+pub fn warnings(warnings: &[Warning]) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let mut text = String::new();
+    for warning in warnings.iter().take(MAX_WARNINGS) {
+        let commit = match &warning.commit {
+            Some(commit) => format!(" (in commit {})", commit.get(..12).unwrap_or(commit)),
+            None => String::new(),
+        };
+        text.push_str(&format!(
+            "warning: {}: {}{commit} [{}]\n",
+            path(&warning.path),
+            warning.message,
+            warning.judged_by
+        ));
+    }
+    if let Some(more) = warnings.len().checked_sub(MAX_WARNINGS + 1) {
+        text.push_str(&format!("warning: and {} more such files\n", more + 1));
+    }
+    text.push_str(&format!(
+        "hint: read what runs by itself before you use it; `autoexec: deny` in {POLICY_PATH} refuses such changes\n"
+    ));
+    text
+}
+
 /// The last line: `invariants ok; 3 paths checked`.
 pub fn summary(verdict: &Verdict) -> String {
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
@@ -77,9 +107,10 @@ pub fn summary(verdict: &Verdict) -> String {
     )
 }
 
-/// Findings, notices and the summary.
+/// Findings, warnings, notices and the summary.
 pub fn text(verdict: &Verdict) -> String {
     let mut lines: String = verdict.findings.iter().map(finding).collect();
+    lines.push_str(&warnings(&verdict.warnings));
     lines.extend(verdict.notices.iter().map(|notice| format!("note: {notice}\n")));
     lines.push_str(&summary(verdict));
     lines.push('\n');
@@ -91,7 +122,6 @@ pub fn finding_json(finding: &Finding) -> Value {
     let mut object = json!({
         "rule": finding.rule.code(),
         "exit": finding.rule.exit().code(),
-        "path": std::str::from_utf8(&finding.path).map_or_else(|_| path(&finding.path), str::to_owned),
         "line": finding.line,
         "column": finding.column,
         "judged_by": finding.judged_by,
@@ -99,10 +129,29 @@ pub fn finding_json(finding: &Finding) -> Value {
         "hint": finding.hint,
         "commit": finding.commit,
     });
-    if std::str::from_utf8(&finding.path).is_err() {
-        object["path_b64"] = base64(&finding.path).into();
-    }
+    put_path(&mut object, &finding.path);
     object
+}
+
+/// One warning as JSON.
+pub fn warning_json(warning: &Warning) -> Value {
+    let mut object = json!({
+        "judged_by": warning.judged_by,
+        "message": warning.message,
+        "commit": warning.commit,
+    });
+    put_path(&mut object, &warning.path);
+    object
+}
+
+fn put_path(object: &mut Value, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => object["path"] = text.into(),
+        Err(_) => {
+            object["path"] = path(bytes).into();
+            object["path_b64"] = base64(bytes).into();
+        }
+    }
 }
 
 /// The verdict as JSON.
@@ -113,6 +162,7 @@ pub fn json(verdict: &Verdict) -> Value {
         "exit": verdict.exit().code(),
         "paths_checked": verdict.paths_checked,
         "policies": verdict.policies,
+        "warnings": verdict.warnings.iter().map(warning_json).collect::<Vec<_>>(),
         "notices": verdict.notices,
         "findings": verdict.findings.iter().map(finding_json).collect::<Vec<_>>(),
     })

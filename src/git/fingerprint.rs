@@ -56,6 +56,8 @@ impl Fingerprint {
                 }
             }
         }
+        print.hooks_elsewhere(checkout);
+        print.worktrees(&checkout.common);
         let own = [format!("refs/agentgate/jobs/{id}"), format!("refs/heads/agent/{id}")];
         for reference in checkout.repo.references().context("cannot list the clone's refs")? {
             let reference = reference.context("cannot read one of the clone's refs")?;
@@ -72,10 +74,50 @@ impl Fingerprint {
         print
             .told
             .insert("HEAD".into(), String::from_utf8_lossy(&head).trim().to_owned());
+        // Entries that were stashed earlier are in no ref but in this list.
+        if let Ok(stashes) = files::read_small(&checkout.common.join("logs/refs/stash"), HASHED) {
+            print.told.insert("stash".into(), sha256_hex(&[&stashes]));
+        }
+        print
+            .told
+            .insert("index".into(), index(&checkout.git_dir.join("index")));
         for line in checkout.dirt(None)? {
             print.told.insert(format!("file {line}"), String::new());
         }
         Ok(print)
+    }
+
+    /// A hooks folder that the configuration names, such as a hook manager's.
+    fn hooks_elsewhere(&mut self, checkout: &Checkout) {
+        let configured = checkout
+            .repo
+            .config()
+            .and_then(|config| config.get_path("core.hooksPath"));
+        let top = checkout.workdir.as_ref().unwrap_or(&checkout.common);
+        let Ok(folder) = configured.map(|folder| top.join(folder)) else {
+            return;
+        };
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        for name in entries.map(|entry| entry.file_name()) {
+            // What cannot be read is not compared; the clone's own hooks are what must be.
+            let _ = self.guard(&folder, Path::new(&name));
+        }
+    }
+
+    /// The registered worktrees: what git reads of them counts as configuration, where they stand is told.
+    fn worktrees(&mut self, common: &Path) {
+        let entries = std::fs::read_dir(common.join("worktrees"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        for name in entries.map(|entry| Path::new("worktrees").join(entry.file_name())) {
+            for file in ["commondir", "gitdir", "config.worktree"] {
+                let _ = self.guard(common, &name.join(file));
+            }
+            let head = files::read_small(&common.join(&name).join("HEAD"), HASHED).unwrap_or_default();
+            let head = String::from_utf8_lossy(&head).trim().to_owned();
+            self.told.insert(format!("{} HEAD", name.display()), head);
+        }
     }
 
     fn guard(&mut self, common: &Path, relative: &Path) -> Result<()> {
@@ -112,6 +154,25 @@ impl Fingerprint {
                 .collect(),
         }
     }
+}
+
+/// What an index says, but for the times and sizes that every look at the checkout may refresh. Flags
+/// count: they can hide an edit from `git status`.
+fn index(path: &Path) -> String {
+    let Ok(index) = git2::Index::open(path) else {
+        return "unreadable".to_owned();
+    };
+    let mut content = Vec::new();
+    for entry in index.iter() {
+        content.extend_from_slice(entry.id.as_bytes());
+        content.extend_from_slice(&entry.mode.to_ne_bytes());
+        content.extend_from_slice(&entry.flags.to_ne_bytes());
+        // The upper bits are libgit2's own.
+        content.extend_from_slice(&(entry.flags_extended & 0x6000).to_ne_bytes());
+        content.extend_from_slice(&entry.path);
+        content.push(0);
+    }
+    sha256_hex(&[&content])
 }
 
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<(String, &'static str)> {

@@ -33,23 +33,37 @@ pub struct ContentSettings {
     pub shallow: Option<Vec<u8>>,
 }
 
+/// The person's own configuration, not the clone's: key and value, in git's order.
+pub fn persons_config(checkout: &Checkout) -> Result<Vec<(String, String)>> {
+    let here = checkout.workdir.as_deref().unwrap_or(&checkout.common);
+    let args = ["config", "--global", "--includes", "--list", "-z"];
+    let outcome = checkout.git.at(here).args(args).outcome()?;
+    // git fails where there is no such file.
+    Ok(entries(&outcome.stdout))
+}
+
+/// What `git config --list -z` says.
+fn entries(listed: &[u8]) -> Vec<(String, String)> {
+    listed
+        .split(|&b| b == 0)
+        .filter(|entry| !entry.is_empty())
+        .map(|entry| {
+            let entry = String::from_utf8_lossy(entry);
+            match entry.split_once('\n') {
+                Some((key, value)) => (key.to_owned(), value.to_owned()),
+                // A key without a value means true.
+                None => (entry.into_owned(), "true".to_owned()),
+            }
+        })
+        .collect()
+}
+
 impl ContentSettings {
     /// Reads them from a checkout. `admin` is the job's worktree's own git dir.
     pub fn read(checkout: &Checkout, admin: &Path, home: Option<&Path>, xdg: Option<&Path>) -> Result<ContentSettings> {
         let here = checkout.workdir.as_deref().unwrap_or(&checkout.common);
         let listed = checkout.git.at(here).args(["config", "--list", "-z"]).bytes()?;
-        let all: Vec<(String, String)> = listed
-            .split(|&b| b == 0)
-            .filter(|entry| !entry.is_empty())
-            .map(|entry| {
-                let entry = String::from_utf8_lossy(entry);
-                match entry.split_once('\n') {
-                    Some((key, value)) => (key.to_owned(), value.to_owned()),
-                    // A key without a value means true.
-                    None => (entry.into_owned(), "true".to_owned()),
-                }
-            })
-            .collect();
+        let all = entries(&listed);
         let named = |key: &str| {
             all.iter()
                 .rev()

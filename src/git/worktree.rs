@@ -104,6 +104,11 @@ impl Worktree {
         point_git_file(&self.path, &self.admin)
     }
 
+    /// Whether `.git` is the file that [`point_git_file`] writes for this git dir.
+    pub fn points_to(&self, git_dir: &Path) -> bool {
+        files::read_small(&self.path.join(".git"), 8192).is_ok_and(|text| text == git_file(git_dir))
+    }
+
     /// Whether the registration is the one that was made for this job: it names the recorded path,
     /// and our mark is there (or, where it was never finished, our lock). No other is ever removed.
     pub fn is_ours(&self, id: &str) -> bool {

@@ -5,6 +5,7 @@
 
 use super::{AgentEnd, Created, Event};
 use crate::exit::Exit;
+use crate::task::format_duration;
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +136,11 @@ pub fn next(state: &State) -> Step {
     match agent {
         AgentEnd::Interrupted { signal } => return Step::End(Ending::Interrupted(*signal)),
         AgentEnd::TimedOut => return failed(Exit::AgentTimeout, "the agent ran past its limit and was ended".into()),
+        AgentEnd::Silent { idle_timeout } => {
+            let silence = format_duration(*idle_timeout);
+            let reason = format!("the agent said nothing for {silence} (idle_timeout) and was ended");
+            return failed(Exit::AgentTimeout, reason);
+        }
         AgentEnd::NotStarted { error } => {
             return failed(Exit::AgentFailed, format!("the agent could not be started: {error}"));
         }
@@ -162,4 +168,45 @@ pub fn next(state: &State) -> Step {
 
 fn failed(exit: Exit, reason: String) -> Step {
     Step::End(Ending::Failed(exit, reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After the agent ended so and left a change.
+    fn after(agent: AgentEnd) -> Step {
+        next(&State {
+            preflight: true,
+            worktree: Some(("/w".into(), "/a".into())),
+            agent: Some(agent),
+            frozen: Some(("tree".into(), 1)),
+            ..State::default()
+        })
+    }
+
+    #[test]
+    fn a_silent_agent_is_17_and_the_reason_names_the_setting() {
+        assert_eq!(
+            after(AgentEnd::Silent { idle_timeout: 300 }),
+            failed(
+                Exit::AgentTimeout,
+                "the agent said nothing for 5m (idle_timeout) and was ended".into()
+            )
+        );
+        let line = serde_json::to_value(AgentEnd::Silent { idle_timeout: 300 }).expect("JSON");
+        assert_eq!(line, serde_json::json!({"ending": "silent", "idle_timeout": 300}));
+    }
+
+    #[test]
+    fn whatever_a_failed_agent_left_is_not_judged() {
+        assert_eq!(after(AgentEnd::Exited { status: 0 }), Step::Judge);
+        for agent in [
+            AgentEnd::TimedOut,
+            AgentEnd::Exited { status: 3 },
+            AgentEnd::Signaled { signal: 9 },
+        ] {
+            assert!(matches!(after(agent), Step::End(Ending::Failed(..))));
+        }
+    }
 }

@@ -73,6 +73,11 @@ pub enum AgentEnd {
     },
     /// It ran past its limit and was ended, whatever status it then returned.
     TimedOut,
+    /// It wrote nothing for longer than its `idle_timeout` and was ended.
+    Silent {
+        /// The silence it was allowed, in seconds.
+        idle_timeout: u64,
+    },
     /// The person ended the job.
     Interrupted {
         /// The signal that agentgate received.

@@ -46,7 +46,10 @@ pub struct AgentRun {
     pub verbose: bool,
     /// Wall-clock limit, not counting time the machine was suspended.
     pub limit: Option<Duration>,
-    /// Time between SIGTERM and SIGKILL at the limit or a signal; [`AgentRun::GRACE`] is usual.
+    /// Longest silence on both its outputs together, counted like the limit; one that is silent for
+    /// longer is ended as at the limit.
+    pub idle: Option<Duration>,
+    /// Time between SIGTERM and SIGKILL at the limit, a silence or a signal; [`AgentRun::GRACE`] is usual.
     pub grace: Duration,
 }
 
@@ -71,6 +74,8 @@ pub enum Ending {
     Signaled(i32),
     /// It ran past the limit and was ended.
     TimedOut,
+    /// It wrote nothing for this long, the allowed silence, and was ended.
+    Silent(Duration),
     /// We received this signal (SIGINT 2, SIGTERM 15, SIGHUP 1) and ended it.
     Interrupted(i32),
     /// It was never executed; why, in words.
@@ -138,6 +143,8 @@ impl AgentRun {
             echo: Echo::new(self.verbose),
             started,
             limit: self.limit,
+            idle: self.idle,
+            heard: started,
             grace: self.grace,
             cause: None,
             leftovers: HashSet::new(),

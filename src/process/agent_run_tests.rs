@@ -11,6 +11,7 @@ fn run() -> AgentRun {
         log: "/nowhere/agent.log".into(),
         verbose: false,
         limit: None,
+        idle: None,
         grace: AgentRun::GRACE,
     }
 }

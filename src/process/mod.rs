@@ -9,6 +9,7 @@
 
 mod agent_run;
 mod identity;
+mod marked;
 mod output;
 pub mod signals;
 pub mod stub;
@@ -19,4 +20,5 @@ mod warden;
 
 pub use agent_run::{AgentRun, Ending, Finished, Progress};
 pub use identity::ProcessId;
+pub use marked::{MARK, end_marked};
 pub use tool::{Outcome, Status, Tool, ToolError, try_layers};

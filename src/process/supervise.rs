@@ -48,6 +48,9 @@ pub(super) struct Supervisor {
     pub echo: Echo,
     pub started: Instant,
     pub limit: Option<Duration>,
+    pub idle: Option<Duration>,
+    /// When it last wrote something, or could have without being read.
+    pub heard: Instant,
     pub grace: Duration,
     /// Why we ended it, if we did.
     pub cause: Option<Ending>,
@@ -120,6 +123,12 @@ impl Supervisor {
                 self.cause = Some(Ending::TimedOut);
                 return Ok(End::after(Duration::ZERO, self.grace));
             }
+            let quiet = self.quiet_left();
+            if let (Some(idle), Some(Duration::ZERO)) = (self.idle, quiet) {
+                self.cause = Some(Ending::Silent(idle));
+                return Ok(End::after(Duration::ZERO, self.grace));
+            }
+            let left = [left, quiet].into_iter().flatten().min();
             self.tree.reap_quickly()?;
             if reaped.elapsed() >= REAP {
                 self.tree.reap()?;
@@ -131,6 +140,20 @@ impl Supervisor {
                 self.read_output(BURST);
             }
         }
+    }
+
+    /// How much longer it may be silent. `Instant` stands still while the machine is suspended.
+    fn quiet_left(&mut self) -> Option<Duration> {
+        let idle = self.idle?;
+        // While nobody reads our standard error nobody reads its output either: that is no silence
+        // of its own.
+        if self.echo.is_full() {
+            self.heard = Instant::now();
+        } else if self.heard.elapsed() >= idle {
+            // We may have been held up ourselves, and what it wrote meanwhile waits in the pipe.
+            self.read_output(BURST);
+        }
+        Some(idle.saturating_sub(self.heard.elapsed()))
     }
 
     /// One step of ending the tree. True when nothing is left.
@@ -201,6 +224,7 @@ impl Supervisor {
             match rustix::io::read(pipe, &mut buffer) {
                 Ok(0) => self.pipe = None,
                 Ok(read) => {
+                    self.heard = Instant::now();
                     self.output.add(&buffer[..read]);
                     self.echo.add(&buffer[..read]);
                 }

@@ -254,7 +254,12 @@ impl Drop for Tree {
     }
 }
 
-fn key(process: &Stat) -> Key {
+/// Kills exactly this process.
+pub(super) fn kill(process: &Stat) {
+    signal(process, Signal::KILL);
+}
+
+pub(super) fn key(process: &Stat) -> Key {
     (process.pid, process.start_time)
 }
 

@@ -112,6 +112,7 @@ fn run(report: &run::Report) -> Value {
         "not_covered": report.not_covered,
         "changed": report.changed,
         "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+        "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
         "notices": report.notices,
         "landed": report.landed.as_ref().map(land),
     })

@@ -75,6 +75,7 @@ fn run(report: &run::Report) -> (String, String) {
         result.push_str(&format!("landed={}\n", landed.target));
     }
     let mut beside: String = report.findings.iter().map(render::finding).collect();
+    beside.push_str(&render::warnings(&report.warnings));
     beside.push_str(&notes(&report.notices));
     if report.exit == Exit::Ok {
         let files = if report.changed == 1 {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::support::repo::Repo;
 use super::support::scene::{
-    self, AGENT, JOB, agent, dead, events, kept, last_kind, nothing_left, record, row, tree, with_kept, worktree,
+    self, AGENT, JOB, agent, dead, events, kept, last_kind, nothing_left, record, row, tree, until, with_kept, worktree,
 };
 
 /// What a drop leaves: record and its ref.
@@ -159,6 +159,29 @@ fn a_dead_job_without_edits_goes_at_once() {
     dead(&repo, "true");
     fs::remove_file(worktree(&repo, JOB).join("at-work")).expect("it is there");
     repo.agentgate(["drop", JOB]).success();
+    nothing_left(&repo);
+}
+
+/// A PID namespace ends an agent with its agentgate; this is one that got away all the same.
+#[test]
+fn what_is_still_at_work_in_a_dead_job_is_ended_first() {
+    let repo = Repo::new();
+    dead(&repo, "true");
+    fs::remove_file(worktree(&repo, JOB).join("at-work")).expect("it is there");
+    let task = scene::jobs(&repo).join(".jobs/j1/task/TASK.md");
+    let survivor = repo.program("sleep").args(["300"]).env("AGENTGATE_TASK", &task).spawn();
+    let mut stranger = repo
+        .program("sleep")
+        .args(["300"])
+        .env("AGENTGATE_TASK", task.with_file_name("OTHER.md"))
+        .spawn();
+    until("it runs", || scene::processes(&repo, JOB).len() == 1);
+    repo.agentgate(["drop", JOB])
+        .expect(0, &["1 process(es) of the job that were still at work were ended"]);
+    assert_eq!(survivor.wait().code, 128 + 9);
+    assert!(stranger.is_running());
+    stranger.signal(9);
+    stranger.wait();
     nothing_left(&repo);
 }
 

@@ -125,17 +125,21 @@ fn floors_0_and_1_are_pure() {
 #[test]
 fn one_door_to_yaml_one_to_stdout_and_one_to_unsafe_code() {
     let doors = [
-        ("serde_yaml::", "gate/yaml"),
-        ("io::stdout", "report/"),
-        ("unsafe {", "confine/sys.rs"),
-        ("indicatif::", "report/progress.rs"),
+        ("serde_yaml::", vec!["gate/yaml"]),
+        // The stub's probe and the doctor's trials answer their parent, our own process, on a pipe.
+        (
+            "io::stdout",
+            vec!["report/", "process/stub.rs", "commands/doctor/trial.rs"],
+        ),
+        ("unsafe {", vec!["confine/sys.rs"]),
+        ("indicatif::", vec!["report/progress.rs"]),
     ];
     let mut wrong = Vec::new();
     each_source(|file, _, text| {
         for (number, line) in code(text) {
-            for (word, door) in doors {
-                if line.contains(word) && !file.starts_with(door) {
-                    wrong.push(format!("{file}:{number}: {word} outside of {door}"));
+            for (word, doors) in &doors {
+                if line.contains(word) && !doors.iter().any(|door| file.starts_with(door)) {
+                    wrong.push(format!("{file}:{number}: {word} outside of {}", doors.join(" and ")));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The gate over trees in memory: every case of `fixtures/gate`, and by code what a folder of
 //! fixtures cannot hold (names that are not UTF-8, case twins, submodule links, control bytes).
 
+mod autoexec;
 mod commits;
 mod content;
 mod dependencies;

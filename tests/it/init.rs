@@ -93,7 +93,8 @@ must_not_touch:
   - LICENSE
   # CI: who can edit it can switch checks off
   - \".github/workflows\"
-existing: allow";
+existing: allow
+autoexec: deny";
     assert_eq!(keys.join("\n"), expected);
 }
 
@@ -249,4 +250,15 @@ fn a_range_on_top_of_it_is_judged_by_it() {
     passes.expect(0, &["invariants ok; 1 path checked"]);
     repo.change("LICENSE", "y\n");
     repo.agentgate(["check", "--base", "base"]).expect(3, &["LICENSE"]);
+}
+
+/// The draft protects what runs by itself, also what is yet to come.
+#[test]
+fn a_first_policy_protects_what_runs_by_itself() {
+    let repo = committed(&[b"src/a.ts"]);
+    init_and_commit(&repo, "");
+    job(&repo, "mkdir -p src/.vscode; echo '{}' > src/.vscode/tasks.json")
+        .expect(3, &["protected-path [autoexec: **/.vscode/tasks.json]"]);
+    job(&repo, "echo x > CLAUDE.md").expect(3, &["protected-path [autoexec: **/CLAUDE.md]"]);
+    job(&repo, "echo x > src/b.ts").expect(0, &[]);
 }

@@ -5,6 +5,7 @@
     reason = "tests start programs and write files by themselves, independently of what they test"
 )]
 
+mod autoexec;
 mod check;
 mod cli;
 mod contract;
@@ -23,6 +24,7 @@ mod run_commit;
 mod run_env;
 mod run_exit;
 mod run_gate;
+mod run_home;
 mod run_preflight;
 mod run_record;
 mod run_submodule;

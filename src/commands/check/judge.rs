@@ -136,6 +136,9 @@ impl<'a> Scene<'a> {
         for finding in &mut verdict.findings {
             finding.commit = Some(commit.to_string());
         }
+        for warning in &mut verdict.warnings {
+            warning.commit = Some(commit.to_string());
+        }
         // The summary counts the paths of the end points' difference.
         verdict.paths_checked = 0;
         Ok(verdict)

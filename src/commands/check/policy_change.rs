@@ -10,7 +10,8 @@ use super::judge::Scene;
 use crate::agent::settings::Settings;
 use crate::commands::trailers::Row;
 use crate::exit::{Exit, Stop};
-use crate::gate::policy::{self, PolicyError};
+use crate::gate::autoexec;
+use crate::gate::policy::{self, PolicyError, Stance};
 use crate::gate::tree::{diff, lookup};
 use crate::gate::{GateError, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
 use crate::paths::{Match, PathRule};
@@ -36,17 +37,23 @@ pub(super) fn claim(scene: &Scene, agents: &[Row]) -> Result<Claim> {
     }
     let is_first = lacks_policy(scene)?;
     let head = scene.tree(scene.head)?;
+    let mut owns_autoexec = false;
     let owned: Vec<PathRule> = if is_first {
         // No policy names anything yet. What always is a person's: the policy, the settings, and
         // the CI files that call agentgate.
         let rules = usable(scene.head, &head)?.must_not_touch.into_iter();
         rules.filter(|rule| rule.key == policy::BUILT_IN).collect()
     } else {
-        let policies = scene.policies()?.into_iter();
-        policies.flat_map(|policy| policy.must_not_touch).collect()
+        let policies = scene.policies()?;
+        owns_autoexec = policies.iter().any(|policy| policy.autoexec == Stance::Deny);
+        policies.into_iter().flat_map(|policy| policy.must_not_touch).collect()
     };
     // A twin of a human-owned path is no person's file but a disguise.
-    let is_owned = |path: &[u8]| owned.iter().any(|rule| rule.denies(path) == Some(Match::Exact));
+    let runs_by_itself =
+        |path: &[u8]| autoexec::find(path).is_some_and(|known| !known.is_above && known.spelling == Match::Exact);
+    let is_owned = |path: &[u8]| {
+        owned.iter().any(|rule| rule.denies(path) == Some(Match::Exact)) || owns_autoexec && runs_by_itself(path)
+    };
     if let Some(other) = changed(scene)?.iter().find(|path| !is_owned(path)) {
         return void(format!("the range also changes {}", render::path(other)));
     }

@@ -152,6 +152,7 @@ fn run(scratch: &Scratch, plan: Plan, argv: Vec<OsString>) -> Result<String> {
         log: log.clone(),
         verbose: false,
         limit: Some(PATIENCE),
+        idle: None,
         grace: AgentRun::GRACE,
     };
     let finished = run.run(&mut |_| {})?;

@@ -128,6 +128,10 @@ must_not_touch:
 const TAIL: &str = "
 # Whether an import that a file already had passes (allow) or fails as well (deny).
 existing: allow
+
+# Files that tools run or obey by themselves later (hooks, settings of agents and editors, CI),
+# whether listed above or not: deny protects them (exit 3), warn only names their changes.
+autoexec: deny
 ";
 
 fn is_source(name: &[u8]) -> bool {

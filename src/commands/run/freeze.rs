@@ -8,13 +8,16 @@ use super::prepare::Job;
 use super::steps::SAVED_INDEX;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
-use crate::gate;
+use crate::gate::leftovers;
+use crate::gate::{self, GateError};
 use crate::git::agent_refs;
 use crate::git::evidence;
 use crate::git::fingerprint::Fingerprint;
+use crate::git::from_git2;
 use crate::git::program::Git;
 use crate::git::settings::ContentSettings;
 use crate::git::snapshot::Stage;
+use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
 use crate::job::{AgentEnd, Event};
 use crate::store;
@@ -95,8 +98,12 @@ impl Job {
             nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
             collisions: few(collisions.into_iter()),
         };
+        let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
+        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(GateError::from)?;
+        let left = leftovers::among_changes(&base, &candidate).map_err(GateError::from)?;
         self.frozen = Some(frozen);
         self.stage = Some(stage);
+        self.name_leftovers(&left, &hidden);
         self.owner.append(&event)
     }
 

@@ -4,8 +4,10 @@
 //! that could be refused is refused in `prepare`, before anything was made.
 
 mod freeze;
+mod home;
 mod inputs;
 mod keep;
+mod leftovers;
 mod prepare;
 mod settle;
 mod steps;
@@ -17,7 +19,7 @@ use anyhow::Result;
 
 use super::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
-use crate::gate::Finding;
+use crate::gate::{Finding, Warning};
 use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
@@ -74,6 +76,8 @@ pub struct Report {
     pub not_covered: Vec<String>,
     /// What the gate found.
     pub findings: Vec<Finding>,
+    /// Changes that break no rule and must not be overlooked.
+    pub warnings: Vec<Warning>,
     /// Things worth knowing.
     pub notices: Vec<String>,
     /// How many paths differ from the base.

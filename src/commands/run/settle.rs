@@ -231,6 +231,11 @@ impl Job {
                 .as_ref()
                 .map(|verdict| verdict.findings.clone())
                 .unwrap_or_default(),
+            warnings: self
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.warnings.clone())
+                .unwrap_or_default(),
             notices: self
                 .verdict
                 .iter()

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::home::Asked;
 use super::prepare::Job;
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Filter, Given};
@@ -22,6 +23,7 @@ use crate::git::worktree::{Content, Worktree};
 use crate::job::{AgentEnd, Event};
 use crate::process::{AgentRun, Ending};
 use crate::store;
+use crate::task::format_duration as seconds;
 
 /// The one role of this version.
 const ROLE: &str = "implementer";
@@ -82,6 +84,7 @@ impl Job {
         let id = self.owner.folder.id.clone();
         let worktree = self.worktree.clone().context("no worktree")?;
         let private = self.places.private.clone();
+        let mut home = self.make_home(&worktree, Asked::default())?;
         let xdg = self.surroundings.config_home();
         let content = ContentSettings::read(
             &self.checkout,
@@ -122,7 +125,7 @@ impl Job {
             task_file: &task_file,
             role: ROLE,
             outbox: &private.join("outbox"),
-            tmp: &private.join("tmp"),
+            home: &home.variables,
             worktree: &worktree.path,
         };
         let env = environment::build(&self.surroundings.vars, filter, &[], &given);
@@ -172,10 +175,12 @@ impl Job {
                     log,
                     verbose: self.verbose,
                     limit: Some(Duration::from_secs(self.created.timeout)),
+                    idle: None,
                     grace: AgentRun::GRACE,
                 };
                 let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));
                 watch.settled();
+                self.settle_home(&mut home);
                 let finished = finished?;
                 if let Some(error) = finished.log_error {
                     anyhow::bail!("the agent's output could not be recorded: {error}");
@@ -188,6 +193,10 @@ impl Job {
         if self.worktree_is_there() {
             disarm::open_folder(&worktree.path)?;
             if self.pointer() == Pointer::Written {
+                if !worktree.points_to(&self.places.private.join("git")) {
+                    self.notices
+                        .push("the agent changed the worktree's .git file; it was put back".to_owned());
+                }
                 self.set_git_dir_aside(&worktree)?;
                 worktree.restore_git_file()?;
             }
@@ -258,6 +267,9 @@ fn agent_end(ending: Ending) -> AgentEnd {
         Ending::Exited(status) => AgentEnd::Exited { status },
         Ending::Signaled(signal) => AgentEnd::Signaled { signal },
         Ending::TimedOut => AgentEnd::TimedOut,
+        Ending::Silent(idle) => AgentEnd::Silent {
+            idle_timeout: idle.as_secs(),
+        },
         Ending::Interrupted(signal) => AgentEnd::Interrupted { signal },
         Ending::NotStarted(error) => AgentEnd::NotStarted {
             error: error.chars().take(500).collect(),
@@ -271,17 +283,9 @@ fn end_words(end: &AgentEnd) -> String {
         AgentEnd::Exited { status } => format!("exited with {status}"),
         AgentEnd::Signaled { signal } => format!("killed by signal {signal}"),
         AgentEnd::TimedOut => "timed out".into(),
+        AgentEnd::Silent { .. } => "ended for its silence".into(),
         AgentEnd::Interrupted { .. } => "interrupted".into(),
         AgentEnd::NotStarted { .. } => "not started".into(),
-    }
-}
-
-/// `90s`, `5m`, `2h`: a whole number with the largest unit that fits.
-pub(super) fn seconds(count: u64) -> String {
-    match count {
-        count if count >= 3600 && count % 3600 == 0 => format!("{}h", count / 3600),
-        count if count >= 60 && count % 60 == 0 => format!("{}m", count / 60),
-        count => format!("{count}s"),
     }
 }
 

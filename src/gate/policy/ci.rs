@@ -58,3 +58,16 @@ fn is_mention(content: &[u8]) -> bool {
         .windows(b"agentgate".len())
         .any(|window| window.eq_ignore_ascii_case(b"agentgate"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::autoexec;
+
+    #[test]
+    fn ci_files_are_files_that_run_by_themselves() {
+        let is_known = |path: &&str| autoexec::find(path.as_bytes()).is_some_and(|known| !known.is_above);
+        let unknown: Vec<&&str> = KNOWN.iter().filter(|path| !is_known(path)).collect();
+        assert_eq!(unknown, [&""; 0]);
+    }
+}

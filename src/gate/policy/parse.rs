@@ -56,7 +56,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
             "existing" => policy.existing = stance(&source, value, key)?,
             "autoexec" => {
                 if source.choice(value, key, &["warn", "deny"])? == "deny" {
-                    return Err(not_enforced(&source, value, "`autoexec: deny`"));
+                    policy.autoexec = Stance::Deny;
                 }
             }
             _ if TOP_LATER.contains(&key) => return Err(later(&source, entry)),
@@ -65,6 +65,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     }
     let has_rule = !policy.must_not_touch.is_empty()
         || policy.unmapped == Stance::Deny
+        || policy.autoexec == Stance::Deny
         || entries.iter().any(|entry| entry.key == "max_new_top_level_dirs")
         || policy
             .areas
@@ -74,7 +75,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         true => Ok(policy),
         false => Err(format!(
             "{POLICY_PATH}: it holds no rule, so every change would pass\nhint: add `must_not_touch`, \
-             `max_new_top_level_dirs`, `unmapped: deny`, or an area's `forbidden_imports` or `forbidden_dirs`"
+             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, or an area's `forbidden_imports` or `forbidden_dirs`"
         )),
     }
 }

@@ -190,6 +190,9 @@ fn strict_stances_and_numbers_are_read() {
     let policy = of("version: 1\nunmapped: deny\nexisting: \"deny\"\nmax_new_top_level_dirs: 3\n").unwrap();
     assert_eq!((policy.unmapped, policy.existing), (Stance::Deny, Stance::Deny));
     assert_eq!(policy.max_new_top_level_dirs, 3);
+    assert_eq!(policy.autoexec, Stance::Allow);
+    let policy = of("version: 1\nautoexec: deny\n").unwrap();
+    assert_eq!((policy.autoexec, policy.unmapped), (Stance::Deny, Stance::Allow));
 }
 
 #[test]
@@ -407,10 +410,6 @@ fn what_is_not_enforced_yet_is_refused() {
         (
             "allowed_credentials: [x]",
             "3:1: `allowed_credentials` is not enforced by this version",
-        ),
-        (
-            "autoexec: deny",
-            "3:11: `autoexec: deny` is not enforced by this version",
         ),
         (
             "a: {may_depend_on: [b]}",

@@ -4,6 +4,7 @@
 //! first finding, so a verdict names everything that is wrong at once.
 
 mod aliases;
+mod autoexec;
 mod dead;
 mod forbidden_imports;
 mod new_folders;
@@ -90,6 +91,7 @@ fn guard(policy: &Policy, bases: &[&dyn Tree], candidate: &dyn Tree, changes: &[
         ..Verdict::default()
     };
     protected::protected_paths(policy, changes, &mut verdict);
+    autoexec::judge(policy, changes, &mut verdict);
     content::judge(bases, candidate, changes, &mut verdict)?;
     Ok(verdict)
 }

@@ -96,7 +96,8 @@ fn matched<'a>(rules: &'a [PathRule], path: &[u8]) -> Option<(&'a PathRule, Matc
     twin
 }
 
-fn is_link(change: &Change) -> bool {
+/// Whether a symlink or submodule link is put there.
+pub(super) fn is_link(change: &Change) -> bool {
     change
         .after
         .is_some_and(|side| matches!(side.kind, Kind::Symlink | Kind::Submodule))

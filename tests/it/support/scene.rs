@@ -58,22 +58,28 @@ pub fn at_work(repo: &Repo, id: &str, script: &str) -> Running {
 /// A job killed by SIGKILL while its agent worked. Nothing of the agent is left.
 #[track_caller]
 pub fn dead(repo: &Repo, script: &str) {
-    let pids = repo.top().join("agent-pid");
-    let script = format!("echo $$ > {}\n{script}", pids.display());
-    let mut running = at_work(repo, JOB, &script);
+    let mut running = at_work(repo, JOB, script);
     running.signal(9);
     assert_eq!(running.wait().code, 128 + 9);
-    let pid = fs::read_to_string(&pids).expect("the agent wrote its pid");
-    until("the agent is gone", || {
-        if !alive(pid.trim()) {
-            return true;
-        }
-        // Without confinement it may live on; it is ours to end.
-        let pid = pid.trim().parse().expect("a pid");
-        let pid = rustix::process::Pid::from_raw(pid).expect("a pid");
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        false
-    });
+    until("the agent is gone", || processes(repo, JOB).is_empty());
+}
+
+/// The pids of all processes of a job's agent, found by what each of them has in its environment: an
+/// agent's own pids are those of its namespace.
+pub fn processes(repo: &Repo, id: &str) -> Vec<String> {
+    let task = jobs(repo).join(".jobs").join(id).join("task/TASK.md");
+    let mark = format!("AGENTGATE_TASK={}", task.display());
+    let entries = fs::read_dir("/proc").expect("/proc can be listed");
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let marked = |pid: &String| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment
+            .split(|&byte| byte == 0)
+            .any(|entry| entry == mark.as_bytes())
+    };
+    names.filter(|pid| marked(pid) && alive(pid)).collect()
 }
 
 /// Whether a process lives; a zombie does not.

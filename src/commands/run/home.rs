@@ -1,0 +1,63 @@
+//! The job's own home: made before its agent starts, its logins settled after the end.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::prepare::Job;
+use crate::agent::home::{Home, LoginError, Person, Wishes};
+use crate::commands::Surroundings;
+use crate::exit::{Exit, Stop};
+use crate::git::settings::persons_config;
+use crate::git::worktree::Worktree;
+
+/// What the person lets into the home and wants to be redirected.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked<'a> {
+    /// `home_files` of the settings and of the profile.
+    pub home_files: &'a [PathBuf],
+    /// The profile's own variables; `{home}` and `{tmp}` stand for the private folders.
+    pub redirects: &'a [(String, String)],
+}
+
+impl Job {
+    /// Makes the private home of this job.
+    ///
+    /// # Errors
+    /// Exit 64 where a file that was asked for cannot be copied.
+    pub(super) fn make_home(&mut self, worktree: &Worktree, asked: Asked<'_>) -> Result<Home> {
+        let git = persons_config(&self.checkout)?;
+        let wishes = Wishes {
+            job: &self.owner.folder.id,
+            worktree: &worktree.path,
+            home_files: asked.home_files,
+            redirects: asked.redirects,
+            git: &git,
+        };
+        let person = Person {
+            vars: &self.surroundings.vars,
+        };
+        let mut home = Home::make(&self.places.private, person, &wishes).map_err(|error| {
+            match error.downcast_ref::<LoginError>() {
+                Some(refused) => Stop::new(Exit::Usage, refused.to_string())
+                    .hint("home_files takes single regular files of your home, copied into the agent's")
+                    .into(),
+                None => error,
+            }
+        })?;
+        self.notices.append(&mut home.notices);
+        Ok(home)
+    }
+
+    /// Brings renewed logins back. Called when nothing of the agent is left, however it ended.
+    pub(super) fn settle_home(&mut self, home: &mut Home) {
+        if let Some(lock) = login_lock(&self.surroundings) {
+            self.notices.extend(home.settle(&lock));
+        }
+    }
+}
+
+/// One for all clones of the person: they share the logins.
+fn login_lock(surroundings: &Surroundings) -> Option<PathBuf> {
+    Some(surroundings.state_home()?.join("agentgate/logins.lock"))
+}
