@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod fingerprint;
 pub mod history;
 pub mod installed;
+pub mod lfs;
 pub mod places;
 pub mod program;
 pub mod range;

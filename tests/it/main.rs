@@ -25,6 +25,7 @@ mod run_env;
 mod run_exit;
 mod run_gate;
 mod run_home;
+mod run_lfs;
 mod run_preflight;
 mod run_record;
 mod run_submodule;
