@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::agent::values::valid_variable;
+use crate::confine::{Mode, Network};
 use crate::lock::Wait;
 use crate::task::parse_duration;
 
@@ -48,6 +50,8 @@ pub enum Command {
     Drop(DropArgs),
     /// Bring a job's candidate back as a worktree
     Open(IdArgs),
+    /// List the agents that `run --agent` knows, and what of them is here
+    Agents(AgentsArgs),
     /// Write a commented policy fitted to this repository
     Init(JsonArgs),
     /// Say whether a job could run here, and try the confinement and the lock for real
@@ -74,6 +78,7 @@ impl Command {
             Command::Land(args) => args.json,
             Command::Drop(args) => args.json,
             Command::Open(args) => args.json,
+            Command::Agents(args) => args.json,
             Command::Demo | Command::Help { .. } => false,
         }
     }
@@ -85,9 +90,12 @@ pub struct RunArgs {
     /// The task file
     #[arg(value_name = "TASK.md")]
     pub task: PathBuf,
-    /// The agent's command; default: AGENT_CMD, then the repository's settings
+    /// The agent's command; default: --agent, AGENT_CMD, the repository's settings, then yours
     #[arg(last = true, value_name = "COMMAND")]
-    pub agent: Vec<OsString>,
+    pub command: Vec<OsString>,
+    /// Run a known agent: `agentgate agents` lists them
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    pub agent: Option<String>,
     /// Start from this commit instead of HEAD
     #[arg(long, value_name = "REV")]
     pub base: Option<String>,
@@ -106,9 +114,27 @@ pub struct RunArgs {
     /// Wait for the clone lock, for ever or for a time such as 10m
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "forever", value_parser = wait)]
     pub wait: Option<Wait>,
-    /// End the agent after this time, such as 90s, 60m, 2h [default: the task's, then 60m]
+    /// End the agent after this time, such as 90s, 60m, 2h [default: the task's, the settings', then 60m]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<u64>,
+    /// End the agent when it has printed nothing for this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub idle_timeout: Option<u64>,
+    /// How far the agent is confined: on, strict (also without /run and the host's /tmp) or off
+    #[arg(long, value_name = "MODE", value_parser = confinement)]
+    pub confinement: Option<Mode>,
+    /// Go on where the agent cannot be confined here
+    #[arg(long)]
+    pub allow_unconfined: bool,
+    /// What the agent may reach: allow, deny-tcp, or TCP ports such as 443,8443
+    #[arg(long, value_name = "WHAT", value_parser = network)]
+    pub network: Option<Network>,
+    /// Keep the agent from reading this path (may be given more than once)
+    #[arg(long, value_name = "PATH")]
+    pub hide: Vec<PathBuf>,
+    /// Give the agent this variable of yours (may be given more than once)
+    #[arg(long, value_name = "NAME", value_parser = variable)]
+    pub pass_env: Vec<String>,
     /// Show the agent's output on standard error
     #[arg(long, short)]
     pub verbose: bool,
@@ -122,6 +148,56 @@ fn wait(text: &str) -> Result<Wait, String> {
         return Ok(Wait::Forever);
     }
     parse_duration(text).map(|seconds| Wait::For(Duration::from_secs(seconds)))
+}
+
+fn confinement(text: &str) -> Result<Mode, String> {
+    match text {
+        "on" => Ok(Mode::On),
+        "strict" => Ok(Mode::Strict),
+        "off" => Ok(Mode::Off),
+        _ => Err("write on, strict or off".to_owned()),
+    }
+}
+
+fn network(text: &str) -> Result<Network, String> {
+    match text {
+        "allow" => return Ok(Network::Allow),
+        "deny-tcp" => return Ok(Network::DenyTcp),
+        _ => {}
+    }
+    let mut ports = Vec::new();
+    for part in text.split(',') {
+        match part.parse::<u16>() {
+            Ok(port) if port != 0 && part.bytes().all(|b| b.is_ascii_digit()) => {
+                if !ports.contains(&port) {
+                    ports.push(port);
+                }
+            }
+            _ => return Err("write allow, deny-tcp, or ports from 1 to 65535 such as 443,8443".to_owned()),
+        }
+    }
+    Ok(Network::Ports(ports))
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    match name.split_once('=') {
+        _ if valid_variable(name) => Ok(name.to_owned()),
+        Some((name, _)) => Err(format!(
+            "only its name: {name}; the value is that of your own environment"
+        )),
+        None => Err("a variable's name has letters, digits and _, and does not begin with a digit".to_owned()),
+    }
+}
+
+/// `agentgate agents`
+#[derive(Debug, Args)]
+pub struct AgentsArgs {
+    /// Ask each installed program for its version (it is started for that)
+    #[arg(long)]
+    pub versions: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agentgate check`

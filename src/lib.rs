@@ -26,8 +26,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+use agent::effective::Asked;
 use cli::{Cli, Command};
 use commands::Surroundings;
+use commands::agents::Versions;
 use commands::doctor::trial;
 use exit::{Exit, Stop};
 use lock::Wait;
@@ -148,14 +150,23 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         Command::Run(args) => {
             let options = commands::run::Options {
                 task: args.task,
-                command: args.agent,
+                asked: Asked {
+                    command: args.command,
+                    agent: args.agent,
+                    timeout: args.timeout,
+                    idle_timeout: args.idle_timeout,
+                    allow_unconfined: args.allow_unconfined,
+                    confinement: args.confinement,
+                    network: args.network,
+                    hide: args.hide,
+                    pass_env: args.pass_env,
+                },
                 base: args.base,
                 job_id: args.job_id,
                 artifacts: args.artifacts,
                 land: args.land,
                 allow_dirty: args.allow_dirty,
                 wait: args.wait.unwrap_or(Wait::No),
-                timeout: args.timeout,
                 verbose: args.verbose,
             };
             Outcome::Run(commands::run::run(
@@ -190,6 +201,10 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             Outcome::Drop(commands::drop::drop_job(surroundings, &args.id, edits)?)
         }
         Command::Open(args) => Outcome::Open(commands::open::open(surroundings, &args.id)?),
+        Command::Agents(args) => {
+            let versions = if args.versions { Versions::Ask } else { Versions::Leave };
+            Outcome::Agents(commands::agents::agents(surroundings, versions)?)
+        }
         Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
         Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),

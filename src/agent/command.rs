@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use bstr::ByteSlice;
 
 use super::lookup;
+use super::profiles::{Profile, SANDBOX};
+
+pub use super::input::Input;
+pub use super::profiles::hint;
 
 /// Where the command stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +22,17 @@ pub enum Source {
     Variable(String),
     /// In the settings.
     Settings(Vec<String>),
+    /// A profile's, named on the command line or in the settings.
+    Profile(Box<Profile>),
+}
+
+/// Whether an agent's own sandbox is to be on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnSandbox {
+    /// agentgate confines it: a second one inside fails, or hides what went wrong.
+    Off,
+    /// Nothing else confines it.
+    On,
 }
 
 /// What placeholders stand for.
@@ -33,6 +48,12 @@ pub struct Fill<'a> {
     pub job: &'a str,
     /// `{model}`: the model label, if one was given.
     pub model: Option<&'a str>,
+    /// `{home}` in profiles and `env`: the job's private home.
+    pub home: &'a Path,
+    /// `{tmp}` in profiles and `env`: the job's folder for temporary files.
+    pub tmp: &'a Path,
+    /// What `{sandbox}` in a profile is.
+    pub own_sandbox: OwnSandbox,
 }
 
 /// A command whose program was found; placeholders are not yet filled.
@@ -40,7 +61,17 @@ pub struct Fill<'a> {
 pub struct Found {
     program: PathBuf,
     words: Vec<OsString>,
-    from_variable: bool,
+    kind: Kind,
+}
+
+/// What is done to a command beyond its contract's placeholders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// The documented flags are added.
+    Variable,
+    /// It has placeholders of its own.
+    Profile(Box<Profile>),
 }
 
 /// A command ready to run.
@@ -144,6 +175,7 @@ impl Found {
     /// slash is relative to `start_dir`, the absolute folder agentgate was started in.
     pub fn find(source: &Source, start_dir: &Path, path: Option<&OsStr>) -> Result<Found, CommandError> {
         let (words, place) = match source {
+            Source::Profile(profile) => return Found::of_profile(profile, start_dir, path),
             Source::CommandLine(words) => (words.clone(), "after `--`"),
             Source::Settings(words) => (words.iter().map(OsString::from).collect(), "in the settings"),
             Source::Variable(value) => {
@@ -157,10 +189,21 @@ impl Found {
             .filter(|name| !name.is_empty())
             .ok_or(CommandError::Empty { place })?;
         let program = lookup::program(name, start_dir, path)?;
+        let kind = match source {
+            Source::Variable(_) => Kind::Variable,
+            _ => Kind::Plain,
+        };
+        Ok(Found { program, words, kind })
+    }
+
+    fn of_profile(profile: &Profile, start_dir: &Path, path: Option<&OsStr>) -> Result<Found, CommandError> {
+        let (name, program) = profile.program(start_dir, path)?;
+        let mut words: Vec<OsString> = profile.command.iter().map(OsString::from).collect();
+        words[0] = name.into();
         Ok(Found {
             program,
             words,
-            from_variable: matches!(source, Source::Variable(_)),
+            kind: Kind::Profile(Box::new(profile.clone())),
         })
     }
 
@@ -175,12 +218,18 @@ impl Found {
     /// Each argument is gone over once: braces in the task's own text are text. An unknown name
     /// in braces is left as it is, since arguments may be JSON.
     pub fn fill(&self, fill: &Fill<'_>) -> Result<AgentCommand, CommandError> {
-        let mut taken = self.from_variable;
+        let mut taken = self.kind == Kind::Variable;
         let mut argv = vec![self.words[0].clone()];
         for word in &self.words[1..] {
-            argv.push(fill_word(word, fill, &mut taken)?);
+            match &self.kind {
+                Kind::Profile(profile) if word == SANDBOX => {
+                    argv.extend(profile.sandbox(fill.own_sandbox).iter().map(OsString::from));
+                }
+                Kind::Profile(_) => argv.push(fill_word(word, fill, Names::WithFolders, &mut taken)?),
+                _ => argv.push(fill_word(word, fill, Names::OfCommands, &mut taken)?),
+            }
         }
-        if self.from_variable {
+        if self.kind == Kind::Variable {
             argv.extend([
                 "--stateless".into(),
                 "--input".into(),
@@ -197,8 +246,24 @@ impl Found {
     }
 }
 
+/// The value of a variable of `env`.
+pub fn fill_value(value: &str, fill: &Fill<'_>) -> Result<OsString, CommandError> {
+    fill_word(OsStr::new(value), fill, Names::OfVariables, &mut false)
+}
+
+/// Which placeholders there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Those of any command.
+    OfCommands,
+    /// `{home}` and `{tmp}` as well.
+    WithFolders,
+    /// The same without the task.
+    OfVariables,
+}
+
 /// `taken` is set when the task went into the word.
-fn fill_word(word: &OsStr, fill: &Fill<'_>, taken: &mut bool) -> Result<OsString, CommandError> {
+fn fill_word(word: &OsStr, fill: &Fill<'_>, names: Names, taken: &mut bool) -> Result<OsString, CommandError> {
     let mut out = Vec::new();
     let mut rest = word.as_bytes();
     while let Some(at) = rest.find_byte(b'{') {
@@ -210,13 +275,15 @@ fn fill_word(word: &OsStr, fill: &Fill<'_>, taken: &mut bool) -> Result<OsString
                 *taken = true;
                 fill.task_file.as_os_str().as_bytes()
             }
-            b"{task}" => {
+            b"{task}" if names != Names::OfVariables => {
                 *taken = true;
                 task_text(fill.task)?.as_bytes()
             }
             b"{worktree}" => fill.worktree.as_os_str().as_bytes(),
             b"{job}" => fill.job.as_bytes(),
             b"{model}" => model(fill)?.as_bytes(),
+            b"{home}" if names != Names::OfCommands => fill.home.as_os_str().as_bytes(),
+            b"{tmp}" if names != Names::OfCommands => fill.tmp.as_os_str().as_bytes(),
             // Only the brace is passed over: a placeholder may follow right inside.
             _ => {
                 out.push(b'{');
@@ -235,7 +302,7 @@ fn task_text(task: &str) -> Result<&str, CommandError> {
     let reason = if task.len() > TASK_LIMIT {
         "the task is over 100 KiB; use {task_file} or standard input"
     } else if task.starts_with('-') {
-        "the task starts with `-` and would be read as an option; use {task_file} or standard input"
+        "the task starts with `-` and would be read as an option; use {task_file} or standard input, or begin it with a line such as `Goal: ...`"
     } else if task.contains('\0') {
         "the task holds a NUL byte; use {task_file} or standard input"
     } else {
@@ -253,37 +320,6 @@ fn model<'a>(fill: &Fill<'a>) -> Result<&'a str, CommandError> {
         name: "{model}",
         reason: "no model label is set; set AGENT_MODEL_LABEL".to_owned(),
     })
-}
-
-/// What to type after `agentgate run TASK.md --` for agents that do not take the flags added to
-/// `AGENT_CMD`: with the task on standard input where the agent reads it there.
-const KNOWN: &[(&str, &str)] = &[
-    ("claude", "claude -p --permission-mode acceptEdits"),
-    ("codex", "codex exec --full-auto -"),
-    ("gemini", "gemini --approval-mode auto_edit -p {task}"),
-    ("qwen", "qwen --approval-mode auto-edit -p {task}"),
-    ("opencode", "opencode run {task}"),
-    ("aider", "aider --yes-always --message-file {task_file}"),
-    ("goose", "goose run -i {task_file}"),
-    ("copilot", "copilot -p {task} --allow-all-tools"),
-    ("cursor-agent", "cursor-agent -p --force {task}"),
-    ("agent", "agent -p --force {task}"),
-];
-
-/// For a command from `AGENT_CMD` whose program is a known agent that does not take the flags
-/// added to it: the command to type instead. A wrapper in front (`npx`, `env`) is looked through.
-pub fn hint(argv: &[OsString]) -> Option<String> {
-    let names = argv
-        .iter()
-        .take(3)
-        .filter_map(|word| Path::new(word).file_name()?.to_str());
-    let (name, command) = names
-        .filter_map(|name| KNOWN.iter().find(|(known, _)| *known == name))
-        .next()?;
-    Some(format!(
-        "{name} does not know --stateless, --input and --apply, which are added to AGENT_CMD; \
-         give it after `--` instead: agentgate run TASK.md -- {command}"
-    ))
 }
 
 #[cfg(test)]

@@ -19,6 +19,9 @@ fn fill(task: &str) -> Fill<'_> {
         worktree,
         job: "j1",
         model: None,
+        home: Path::new("/p/home"),
+        tmp: Path::new("/p/tmp"),
+        own_sandbox: OwnSandbox::Off,
     }
 }
 
@@ -189,10 +192,24 @@ fn the_interpreter_must_be_there_too() {
 fn a_known_agent_gets_the_command_to_type() {
     let hint = |words: &[&str]| hint(&words.iter().map(OsString::from).collect::<Vec<_>>());
     let text = hint(&["/usr/local/bin/claude", "-p"]).expect("known");
-    assert!(
-        text.ends_with("agentgate run TASK.md -- claude -p --permission-mode acceptEdits"),
-        "{text}"
-    );
-    assert!(hint(&["npx", "codex"]).is_some());
+    assert!(text.ends_with("agentgate run TASK.md --agent claude"), "{text}");
+    let text = hint(&["npx", "cursor-agent"]).expect("known");
+    assert!(text.ends_with("--agent cursor"), "{text}");
     assert_eq!(hint(&["./my-agent"]), None);
+}
+
+#[test]
+fn folders_are_filled_in_values_of_variables_and_not_in_plain_commands() {
+    let command = filled(&["sh", "{home}", "{tmp}", "{sandbox}"], "do").expect("filled");
+    assert_eq!(command.argv[1..], ["{home}", "{tmp}", "{sandbox}"]);
+    let value = |text: &str| fill_value(text, &fill("do"));
+    assert_eq!(
+        value("{home}/x:{tmp}:{worktree}").expect("filled"),
+        "/p/home/x:/p/tmp:/w"
+    );
+    assert_eq!(value("{\"a\":{task}}").expect("filled"), "{\"a\":{task}}");
+    assert!(matches!(
+        value("{model}"),
+        Err(CommandError::Placeholder { name: "{model}", .. })
+    ));
 }

@@ -17,6 +17,8 @@ pub enum Filter {
     Withhold,
     /// Only what is known to be needed: for a command from settings.
     Allow,
+    /// The same without the keys of model providers: a profile names those of its own.
+    Profile,
 }
 
 /// What the agent is told.
@@ -49,6 +51,16 @@ pub struct AgentEnvironment {
     pub withheld: Vec<String>,
 }
 
+impl AgentEnvironment {
+    /// Sets the agent's own variables (`env` of a profile or of the settings).
+    pub fn set(&mut self, variables: Vec<(OsString, OsString)>) {
+        let mut all: BTreeMap<_, _> = std::mem::take(&mut self.variables).into_iter().collect();
+        all.extend(variables);
+        self.withheld.retain(|name| !all.contains_key(OsStr::new(name)));
+        self.variables = all.into_iter().collect();
+    }
+}
+
 /// Builds it. `pass` names variables that go through whatever the filter says (`pass_env`); what
 /// we set ourselves goes before all.
 pub fn build(
@@ -70,6 +82,7 @@ pub fn build(
             Filter::Allow => {
                 ALLOWED.iter().any(|pattern| matches(pattern, text)) || tools::is_tool_home(text) || is_model_key(text)
             }
+            Filter::Profile => ALLOWED.iter().any(|pattern| matches(pattern, text)) || tools::is_tool_home(text),
         };
         if passes || pass.iter().any(|passed| passed == text) {
             variables.insert(name.clone(), value.clone());

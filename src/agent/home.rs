@@ -64,10 +64,6 @@ pub struct Wishes<'a> {
     pub worktree: &'a Path,
     /// Single files of the person's home that are copied in, relative to it or absolute.
     pub home_files: &'a [PathBuf],
-    /// Variables to set as well; `{home}` and `{tmp}` in a value stand for the private folders, and
-    /// a value that begins with one of them is made: a folder, or for a name with an ending
-    /// (`state.db`) the folder around it.
-    pub redirects: &'a [(String, String)],
     /// Keys and values of git's configuration to take over.
     pub git: &'a [(String, String)],
 }
@@ -99,9 +95,6 @@ impl Home {
         tools::find(&mut home, person)?;
         cargo::share(&mut home, person, wishes.worktree)?;
         packages::share(&mut home, person)?;
-        for (name, value) in wishes.redirects {
-            redirect(&mut home, name, value)?;
-        }
         if let Some(notice) = long_socket(&home.tmp) {
             home.notices.push(notice);
         }
@@ -119,25 +112,6 @@ impl Home {
     pub fn settle(&mut self, lock: &Path) -> Vec<String> {
         logins::settle(&self.folder, std::mem::take(&mut self.logins), lock)
     }
-}
-
-fn redirect(home: &mut Private, name: &str, value: &str) -> Result<()> {
-    for (word, folder) in [("{home}", home.folder.clone()), ("{tmp}", home.tmp.clone())] {
-        if let Some(rest) = value.strip_prefix(word) {
-            let place = folder.join(rest.trim_start_matches('/'));
-            match place.parent() {
-                Some(around) if place.extension().is_some() => folder::make(around)?,
-                _ => folder::make(&place)?,
-            }
-            home.set(name, place.as_os_str());
-            return Ok(());
-        }
-    }
-    let value = value
-        .replace("{home}", &home.folder.to_string_lossy())
-        .replace("{tmp}", &home.tmp.to_string_lossy());
-    home.set(name, OsStr::new(&value));
-    Ok(())
 }
 
 /// Most bytes of a Unix socket's path (`sun_path`, less the final NUL).

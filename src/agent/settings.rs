@@ -1,205 +1,149 @@
-//! The repository's settings `architecture/agentgate.yml`, as strict as the policy.
+//! Settings, as strict as the policy: the repository's `architecture/agentgate.yml` and the person's
+//! `agentgate/config.yml`.
 //!
-//! Invariant: a setting that this version does not act on is refused, never ignored.
+//! Invariants: a setting that this version does not act on is refused, never ignored; a key that widens
+//! what a job may do counts only from the person's file, and is an error in the repository's.
 
+mod copy;
+mod keys;
+mod person;
+mod read;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
+use super::profiles::Profiles;
+use crate::confine::{Mode, Network};
 use crate::exit::Exit;
 use crate::gate::SETTINGS_PATH;
-use crate::gate::yaml::{self, At, Entry, Node, Source, Value, nearest};
-use crate::task::parse_duration;
-use crate::trailer::valid_value;
+use crate::gate::yaml;
 
-const TOP: &[&str] = &["version", "agents"];
-const TOP_LATER: &[&str] = &[
-    "confinement",
-    "network",
-    "hide",
-    "home_files",
-    "pass_env",
-    "max_jobs",
-    "worktree_root",
-    "setup",
-    "copy",
-    "checks",
-    "rails",
-    "workspace",
-    "max_review_rounds",
-    "max_attempts",
-    "max_job_time",
-    "max_agent_calls",
-    "profile",
-    "input",
-    "env",
-    "idle_timeout",
-];
-const ROLES: &[&str] = &["implementer"];
-const ROLES_LATER: &[&str] = &["planner", "reviewer", "fixer"];
-const AGENT: &[&str] = &["command", "model_label", "timeout"];
-const AGENT_LATER: &[&str] = &[
-    "profile",
-    "input",
-    "env",
-    "idle_timeout",
-    "confinement",
-    "network",
-    "pass_env",
-    "setup",
-];
+pub use person::{PERSON_PATH, Person};
 
-/// What the repository asks for. The default is a file that asks for nothing.
+/// What one file asks for. The default is a file that asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `agents.implementer`
     pub implementer: Option<AgentSettings>,
+    /// `confinement`; the person's alone, like the next five.
+    pub confinement: Option<Mode>,
+    /// `network`
+    pub network: Option<Network>,
+    /// `hide`: absolute paths, or `~/` and a path.
+    pub hide: Vec<String>,
+    /// `home_files`: paths relative to the home.
+    pub home_files: Vec<String>,
+    /// `pass_env`: names of variables.
+    pub pass_env: Vec<String>,
+    /// `worktree_root`: an absolute path, or `~/` and a path.
+    pub worktree_root: Option<String>,
+    /// `setup`: commands to run in the worktree before the agent, each with at least its program.
+    pub setup: Vec<Vec<String>>,
+    /// `copy`: what is copied into the worktree.
+    pub copy: Vec<CopyIn>,
 }
 
 /// How one role's agent is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentSettings {
-    /// `command`: program and arguments; at least the program. A text is split like a shell would.
-    pub command: Vec<String>,
+    /// Which one, if the file names one.
+    pub agent: Option<NamedAgent>,
     /// `model_label`: for the trailer; a valid trailer value.
     pub model_label: Option<String>,
     /// `timeout` in seconds.
     pub timeout: Option<u64>,
+    /// `idle_timeout` in seconds.
+    pub idle_timeout: Option<u64>,
 }
 
-/// Why the settings cannot be used (exit 2): file, line, column, snippet, hint.
+/// An agent that settings name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadSettings(String);
+pub struct NamedAgent {
+    /// `profile` or `command`.
+    pub runs: Runs,
+    /// `env`: variables it gets, with placeholders.
+    pub env: Vec<(String, String)>,
+}
+
+/// What an agent of the settings is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// `profile`: the name of one that exists.
+    Profile(String),
+    /// `command`: program and arguments; at least the program. A text is split like a shell would.
+    Command(Vec<String>),
+}
+
+/// Something that is copied into the worktree before the agent starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyIn {
+    /// Files of the checkout that git ignores: a repository-relative path or glob, as the policy has
+    /// them ([`crate::paths::PathRule`]).
+    Ignored(String),
+    /// A file or folder from elsewhere; the person's file only.
+    Outside {
+        /// An absolute path, or `~/` and a path.
+        from: String,
+        /// Where it goes, relative to the worktree.
+        to: String,
+    },
+}
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug)]
+enum Owner<'a> {
+    /// The base's; where the person's file is or would be, for messages.
+    Repository(&'a str),
+    /// The person's.
+    Person,
+}
+
+/// Why settings cannot be used: file, line, column, snippet, hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadSettings {
+    text: String,
+    exit: Exit,
+}
 
 impl BadSettings {
-    /// The documented exit code.
+    /// The documented exit code: 2 for the repository's file, 64 for the person's.
     pub const fn exit(&self) -> Exit {
-        Exit::PolicyUnusable
+        self.exit
     }
 }
 
 impl fmt::Display for BadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl std::error::Error for BadSettings {}
 
 impl Settings {
-    /// Reads the file's bytes. A file without keys asks for nothing.
-    pub fn parse(bytes: &[u8]) -> Result<Settings, BadSettings> {
-        parse(bytes).map_err(BadSettings)
+    /// Reads the bytes of the repository's file. A file without keys asks for nothing. The person's
+    /// profiles may be named in it, and its errors may name the person's file.
+    pub fn of_repository(bytes: &[u8], person: &Person) -> Result<Settings, BadSettings> {
+        let bad = |text| BadSettings {
+            text,
+            exit: Exit::PolicyUnusable,
+        };
+        let theirs = person.shown();
+        let (source, entries) = yaml::read(SETTINGS_PATH, bytes).map_err(bad)?;
+        read::settings(&source, &entries, Owner::Repository(&theirs), &person.profiles).map_err(bad)
     }
-}
 
-fn parse(bytes: &[u8]) -> Result<Settings, String> {
-    let (source, entries) = yaml::read(SETTINGS_PATH, bytes)?;
-    let mut settings = Settings::default();
-    // First, since a later version may have any other key.
-    if let Some(entry) = entries.iter().find(|entry| entry.key == "version") {
-        let version = source.number(&entry.value, "version")?;
-        if version != 1 {
-            let message = format!("version {version} is not known to this version of agentgate");
-            return Err(source.fault(entry.value.at, &message, "it reads `version: 1`"));
-        }
+    /// Reads the bytes of the person's file, which is called `name` in errors.
+    pub fn of_person(name: &str, bytes: &[u8]) -> Result<(Settings, Profiles), BadSettings> {
+        let bad = |text| BadSettings {
+            text,
+            exit: Exit::Usage,
+        };
+        let (source, entries) = yaml::read(name, bytes).map_err(bad)?;
+        // First, since the rest may name them.
+        let profiles = read::profiles(&source, &entries).map_err(bad)?;
+        let settings = read::settings(&source, &entries, Owner::Person, &profiles).map_err(bad)?;
+        Ok((settings, profiles))
     }
-    for entry in &entries {
-        match entry.key.as_str() {
-            "version" => {}
-            "agents" => {
-                for role in source.map(&entry.value, "agents")? {
-                    match role.key.as_str() {
-                        "implementer" => settings.implementer = Some(agent(&source, role, "agents.implementer")?),
-                        _ => return Err(refused(&source, role, "agents.", ROLES, ROLES_LATER)),
-                    }
-                }
-            }
-            _ => return Err(refused(&source, entry, "", TOP, TOP_LATER)),
-        }
-    }
-    Ok(settings)
-}
-
-fn agent(source: &Source, role: &Entry, key: &str) -> Result<AgentSettings, String> {
-    let (mut command, mut model_label, mut timeout) = (None, None, None);
-    for entry in source.map(&role.value, key)? {
-        let inner = format!("{key}.{}", entry.key);
-        match entry.key.as_str() {
-            "command" => command = Some(self::command(source, &entry.value, &inner)?),
-            "model_label" => {
-                let label = source.string(&entry.value, &format!("`{inner}`"))?;
-                if !valid_value(label) {
-                    let message = format!("`{inner}` cannot be `{}`", label.escape_debug());
-                    let hint = "1 to 128 of A-Z a-z 0-9 . _ : / @ + , -";
-                    return Err(source.fault(entry.value.at, &message, hint));
-                }
-                model_label = Some(label.to_owned());
-            }
-            "timeout" => {
-                let hint = "write a whole number with s, m, h or d, such as 30m";
-                let Value::Text(text) = &entry.value.value else {
-                    let message = format!("`{inner}` must be a duration, not {}", entry.value.value.kind());
-                    return Err(source.fault(entry.value.at, &message, hint));
-                };
-                let seconds = parse_duration(text).map_err(|wrong| source.fault(entry.value.at, &wrong, hint))?;
-                timeout = Some(seconds);
-            }
-            _ => return Err(refused(source, entry, &format!("{key}."), AGENT, AGENT_LATER)),
-        }
-    }
-    match command {
-        Some(command) => Ok(AgentSettings {
-            command,
-            model_label,
-            timeout,
-        }),
-        None => Err(source.fault(
-            role.at,
-            &format!("`{key}` has no command"),
-            "add `command: my-agent --flags`",
-        )),
-    }
-}
-
-fn command(source: &Source, node: &Node, key: &str) -> Result<Vec<String>, String> {
-    let hint = "write `command: my-agent --flags` or `command: [my-agent, --flags]`";
-    let fault = |at: At, what: &str| Err(source.fault(at, &format!("`{key}` {what}"), hint));
-    let words = match &node.value {
-        Value::List(_) => {
-            let mut words = Vec::new();
-            for (index, item) in source.list(node, key)?.iter().enumerate() {
-                words.push(source.string(item, &format!("`{key}[{index}]`"))?.to_owned());
-            }
-            words
-        }
-        _ => match shell_words::split(source.string(node, &format!("`{key}`"))?) {
-            Ok(words) => words,
-            Err(_) => return fault(node.at, "has a quote that is never closed"),
-        },
-    };
-    match words.first().is_none_or(|program| program.trim().is_empty()) {
-        true => fault(node.at, "names no program"),
-        false => Ok(words),
-    }
-}
-
-/// The error for a key that is not read: one of a later version, or unknown.
-fn refused(source: &Source, entry: &Entry, prefix: &str, known: &[&str], later: &[&str]) -> String {
-    let key = entry.key.as_str();
-    if later.contains(&key) {
-        let message = format!("`{prefix}{key}` is not enforced by this version");
-        return source.fault(entry.at, &message, "remove it, so that nobody relies on it");
-    }
-    let hint = match nearest(key, &[known, later].concat()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if ROLES.contains(&key) || ROLES_LATER.contains(&key) => "it belongs below `agents:`".to_owned(),
-        None => format!("known here: {}", known.join(", ")),
-    };
-    source.fault(
-        entry.at,
-        &format!("unknown key `{prefix}{}`", key.escape_debug()),
-        &hint,
-    )
 }

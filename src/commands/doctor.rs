@@ -13,18 +13,19 @@ mod report;
 mod settings;
 pub mod trial;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use super::Surroundings;
+use crate::agent::settings::Person;
 use crate::exit::{Exit, Stop};
-use crate::git::places::jobs_root;
+use crate::git::places::{chosen_root, jobs_root};
 use crate::git::program::Git;
 use crate::git::repo::Checkout;
 use crate::process::signals;
 
-pub use agents::Agent;
+pub use agents::Row;
 pub use report::{Check, Report, State};
 
 /// Looks at everything. What could not be found out is a failed check, not an error.
@@ -37,21 +38,21 @@ pub fn doctor(surroundings: &Surroundings) -> Result<Report> {
     let mut report = Report::default();
     let git = machine::git(&mut report, surroundings);
     let checkout = git.and_then(|git| repository(&mut report, git, surroundings));
+    let person = person(&mut report, surroundings);
     if let Some(checkout) = &checkout {
-        clone::base(&mut report, checkout);
+        clone::base(&mut report, checkout, &person);
     }
-    let root = checkout
-        .as_ref()
-        .and_then(|checkout| root_of(checkout, surroundings).ok());
-    let walls = machine::walls(&mut report);
+    let root = |checkout: &Checkout| root_of(checkout, &person, surroundings);
+    let walls = machine::walls(&mut report, &person);
     if let Some(walls) = walls {
-        proof::confinement(&mut report, &walls, checkout.as_ref(), root.as_deref(), surroundings);
+        let place = checkout.as_ref().and_then(|checkout| root(checkout).ok());
+        proof::confinement(&mut report, &walls, checkout.as_ref(), place.as_deref(), surroundings);
     }
     if let Some(checkout) = &checkout {
         clone::identity(&mut report, checkout);
         clone::clean(&mut report, checkout);
         locks::lock(&mut report, checkout);
-        match root_of(checkout, surroundings) {
+        match root(checkout) {
             Ok(root) => machine::root(&mut report, &root),
             Err(error) => report.fail("worktree root", &as_stop(error)),
         }
@@ -87,9 +88,34 @@ fn repository(report: &mut Report, git: Git, surroundings: &Surroundings) -> Opt
     }
 }
 
+/// The person's own settings; where they cannot be used, none.
+fn person(report: &mut Report, surroundings: &Surroundings) -> Person {
+    match surroundings.person() {
+        Ok(person) => {
+            let is_there = person.path.as_ref().is_some_and(|path| path.exists());
+            let text = if is_there {
+                person.shown()
+            } else {
+                format!("none ({} is not there): defaults", person.shown())
+            };
+            report.ok("your settings", text);
+            person
+        }
+        Err(error) => {
+            report.fail("your settings", &as_stop(error));
+            Person::default()
+        }
+    }
+}
+
 /// Where its jobs would lie.
-fn root_of(checkout: &Checkout, surroundings: &Surroundings) -> Result<PathBuf> {
-    jobs_root(&checkout.clone, surroundings.state_home().as_deref())
+fn root_of(checkout: &Checkout, person: &Person, surroundings: &Surroundings) -> Result<PathBuf> {
+    let chosen = person.settings.worktree_root.as_deref().map(Path::new);
+    match chosen.map(|root| (root, root.strip_prefix("~"), surroundings.home())) {
+        None => jobs_root(&checkout.clone, surroundings.state_home().as_deref()),
+        Some((_, Ok(below), Some(home))) => chosen_root(&checkout.clone, &home.join(below), &person.shown()),
+        Some((root, ..)) => chosen_root(&checkout.clone, &surroundings.cwd.join(root), &person.shown()),
+    }
 }
 
 /// An error as what `run` would say.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints: progress goes to a [`Watch`], results are data for `report/`.
 
+pub mod agents;
 pub mod check;
 pub mod demo;
 pub mod doctor;
@@ -22,6 +23,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::agent::command::OwnSandbox;
+use crate::agent::settings::Person;
+use crate::confine::Layers;
 use crate::exit::{Exit, Stop};
 use crate::git::program::Git;
 use crate::git::repo::Checkout;
@@ -73,6 +77,34 @@ impl Surroundings {
         self.xdg("XDG_CONFIG_HOME", ".config")
     }
 
+    /// The person's settings.
+    ///
+    /// # Errors
+    /// Exit 64 for a file that cannot be used, and where it cannot be told which one is meant.
+    pub fn person(&self) -> Result<Person> {
+        if let Some(folder) = self
+            .var("XDG_CONFIG_HOME")
+            .filter(|folder| Path::new(folder).is_relative())
+        {
+            // It would be ignored, and with it what may hold a job in bounds.
+            let stop = format!("XDG_CONFIG_HOME is not an absolute path: {}", folder.to_string_lossy());
+            return Err(Stop::new(Exit::Usage, stop)
+                .hint("your settings are read from there; write it out, or unset it for ~/.config")
+                .into());
+        }
+        let config_home = self.config_home();
+        if let Some(folder) = config_home.as_ref().filter(|folder| folder.is_relative()) {
+            let stop = format!(
+                "HOME is not an absolute path: your settings would be in {}",
+                folder.display()
+            );
+            return Err(Stop::new(Exit::Usage, stop)
+                .hint("set HOME to the path of your home")
+                .into());
+        }
+        Person::read(config_home.as_deref()).map_err(|error| Stop::new(error.exit(), error.to_string()).into())
+    }
+
     fn xdg(&self, name: &str, default: &str) -> Option<PathBuf> {
         // The specification says that a relative path is to be ignored.
         let named = self.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -83,6 +115,11 @@ impl Surroundings {
     pub fn checkout(&self) -> Result<Checkout> {
         Checkout::discover(Git::find(&self.vars)?, &self.cwd)
     }
+}
+
+/// Whether an agent's own sandbox is to be on: not inside of ours.
+pub fn own_sandbox(layers: Layers) -> OwnSandbox {
+    if layers.hold() { OwnSandbox::Off } else { OwnSandbox::On }
 }
 
 /// Somebody who looks on while a job runs.

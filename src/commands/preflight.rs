@@ -14,7 +14,7 @@ use crate::lock::CloneLock;
 pub struct Report {
     /// Commit id of HEAD.
     pub head: String,
-    /// What would stop a job all the same: no usable policy, the clone lock.
+    /// What would stop a job all the same: no usable policy or settings, the clone lock.
     pub notices: Vec<String>,
 }
 
@@ -31,6 +31,14 @@ pub fn preflight(surroundings: &Surroundings, task: Option<&Path>) -> Result<Rep
     let tree = GitTree::of_commit(&checkout.repo, head.commit).map_err(GateError::from)?;
     if let Err(error) = Policy::of(&tree) {
         notices.push(format!("a job would end with 2 all the same: {error}"));
+    }
+    match surroundings.person() {
+        Ok(person) => {
+            if let Err(error) = run::settings_of(&tree, &person) {
+                notices.push(format!("a job would end with 2 all the same: {error:#}"));
+            }
+        }
+        Err(error) => notices.push(format!("a job would end with 64 all the same: {error:#}")),
     }
     if let Some(holder) = CloneLock::holder(&checkout.common) {
         let id = holder.job;

@@ -79,7 +79,7 @@ impl Layers {
             if abi < landlock::SCOPES {
                 open.push("it can connect to abstract Unix sockets");
             }
-            if !plan.shares_memory_folder() {
+            if !plan.leaves_memory_folder() {
                 open.push("/dev/shm is closed to it, since the clone or its worktrees lie there");
             }
         }

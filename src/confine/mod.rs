@@ -63,7 +63,7 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
         let mut devices: Vec<&Path> = DEVICES.iter().map(Path::new).collect();
         let shm = Path::new(SHM);
         let mut folders = plan.writable.clone();
-        if plan.shares_memory_folder() && shm.is_dir() {
+        if plan.leaves_memory_folder() && shm.is_dir() {
             folders.push(shm.to_owned());
         }
         devices.retain(|device| device.exists());

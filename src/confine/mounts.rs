@@ -60,13 +60,19 @@ pub fn apply(plan: &Plan) -> io::Result<()> {
             covered.push(Piece::of(void, path, None)?);
         }
     }
+    let shm = Path::new(SHM);
+    let memory = kept_below(shm, plan, true)?;
     for (seen, at) in &plan.over {
         covered.push(Piece::of(seen, at, Some(RDONLY | NODEV))?);
     }
     sys::mount_setattr(CWD, c"/", AT_RECURSIVE, RDONLY | NODEV, false)?;
     fresh_proc();
-    if plan.shares_memory_folder() && Path::new(SHM).is_dir() {
-        empty(Path::new(SHM), "mode=1777")?;
+    if shm.is_dir() {
+        empty(shm, "mode=1777")?;
+        for piece in memory {
+            piece.make_place()?;
+            piece.attach()?;
+        }
     }
     for (folder, kept) in masked {
         // An outer one may have covered it already.

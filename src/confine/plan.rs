@@ -79,10 +79,11 @@ impl Plan {
         Some((plan, &args[end + 1..]))
     }
 
-    /// Whether the layers leave `/dev/shm` writable: not where something that must not be lies in it.
-    pub fn shares_memory_folder(&self) -> bool {
+    /// Whether the layers leave `/dev/shm` writable: with mounts a private one; without, only where nothing
+    /// that must not be written lies in it.
+    pub fn leaves_memory_folder(&self) -> bool {
         let inside = |path: &PathBuf| path.starts_with(super::SHM);
-        !self.needed.iter().chain(&self.writable).any(inside)
+        self.layers.mounts || !self.needed.iter().chain(&self.writable).any(inside)
     }
 }
 

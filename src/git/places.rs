@@ -50,19 +50,7 @@ impl Places {
 /// # Errors
 /// A path that is not UTF-8 is refused: the event log could not name it.
 pub fn jobs_root(clone: &Path, state_home: Option<&Path>) -> Result<PathBuf> {
-    let Some(text) = clone.to_str() else {
-        return Err(Stop::new(
-            Exit::Usage,
-            format!("the clone's path is not UTF-8: {}", clone.display()),
-        )
-        .hint("move the clone to a path that is")
-        .into());
-    };
-    let name = clone.file_name().and_then(|name| name.to_str()).unwrap_or("clone");
-    let name = name
-        .strip_suffix(".git")
-        .filter(|rest| !rest.is_empty())
-        .unwrap_or(name);
+    let name = clone_name(clone)?;
     let beside = clone
         .parent()
         .map(|parent| (parent, parent.join(format!("{name}-jobs"))));
@@ -80,8 +68,64 @@ pub fn jobs_root(clone: &Path, state_home: Option<&Path>) -> Result<PathBuf> {
         .hint("set HOME or XDG_STATE_HOME to a folder that can be written")
         .into());
     };
-    let hash = sha256_hex(&[text.as_bytes()]);
-    Ok(state.join("agentgate").join(format!("{name}-{}", &hash[..8])))
+    Ok(state.join("agentgate").join(unique_name(clone)?))
+}
+
+/// The same below a folder that the person chose for the worktrees of all clones: `<root>/<clone>-<hash>`.
+/// `from` says where they chose it.
+///
+/// # Errors
+/// Exit 64 for a folder inside a repository, or one that cannot be made or written.
+pub fn chosen_root(clone: &Path, root: &Path, from: &str) -> Result<PathBuf> {
+    let refuse = |what: &str, hint: &str| {
+        let message = format!("worktree_root {} {what}", root.display());
+        Err(Stop::new(Exit::Usage, message)
+            .hint(format!("{hint}; it stands in {from}"))
+            .into())
+    };
+    let existing = root
+        .ancestors()
+        .find(|folder| folder.exists())
+        .unwrap_or(Path::new("/"));
+    if !existing.is_dir() {
+        return refuse("is not a folder", "name a folder");
+    }
+    // What it leads to counts, not how it is written.
+    let real = existing.canonicalize()?;
+    if let Ok(git_dir) = git2::Repository::discover_path(&real, std::iter::empty::<&Path>()) {
+        return refuse(
+            &format!("lies in the repository of {}", git_dir.display()),
+            "worktrees inside a clone make it dirty; name a folder outside of every repository",
+        );
+    }
+    if !writable(&real) {
+        return refuse("cannot be written", "name a folder that can");
+    }
+    let rest = root.strip_prefix(existing).unwrap_or(Path::new(""));
+    Ok(real.join(rest).join(unique_name(clone)?))
+}
+
+/// The clone's name and a few letters of its path's hash.
+fn unique_name(clone: &Path) -> Result<String> {
+    let hash = sha256_hex(&[clone.as_os_str().as_encoded_bytes()]);
+    Ok(format!("{}-{}", clone_name(clone)?, &hash[..8]))
+}
+
+/// The clone's folder, without `.git` at its end.
+fn clone_name(clone: &Path) -> Result<&str> {
+    if clone.to_str().is_none() {
+        return Err(Stop::new(
+            Exit::Usage,
+            format!("the clone's path is not UTF-8: {}", clone.display()),
+        )
+        .hint("move the clone to a path that is")
+        .into());
+    }
+    let name = clone.file_name().and_then(|name| name.to_str()).unwrap_or("clone");
+    Ok(name
+        .strip_suffix(".git")
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(name))
 }
 
 fn in_work_tree(folder: &Path) -> bool {

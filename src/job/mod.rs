@@ -37,7 +37,7 @@ pub struct Created {
     pub task: FileRef,
     /// Blob id (hex) of the policy in the base.
     pub policy: String,
-    /// Where the agent's command came from: `command line`, `AGENT_CMD` or `settings`.
+    /// Where the agent's command came from: `command line`, `AGENT_CMD`, `settings` or `profile NAME`.
     pub agent_source: String,
     /// The agent's program (no arguments: they may hold a secret).
     pub agent: String,

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Help, Outcome};
-use crate::commands::{doctor, jobs, land, run};
+use crate::agent::profiles::Origin;
+use crate::commands::{agents, doctor, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -56,6 +57,7 @@ pub fn render(outcome: &Outcome) -> String {
             "schema": "agentgate/open/1", "job_id": report.job_id, "worktree": report.worktree.to_string_lossy(),
             "was_there": report.was_there, "exit": 0,
         }),
+        Outcome::Agents(report) => agents(report),
         Outcome::Init(report) => json!({
             "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
         }),
@@ -90,8 +92,8 @@ fn doctor(report: &doctor::Report) -> Value {
             "text": check.text,
             "hints": check.hints,
         })).collect::<Vec<_>>(),
-        "agents": report.agents.iter().map(|agent| json!({
-            "name": agent.name, "program": agent.program.to_string_lossy(),
+        "agents": report.agents.iter().map(|row| json!({
+            "name": row.profile.name, "program": row.program.as_ref().map(|path| path.to_string_lossy()),
         })).collect::<Vec<_>>(),
     })
 }
@@ -156,6 +158,37 @@ fn status(report: &jobs::Status) -> Value {
             "detail": job.detail,
         })).collect::<Vec<_>>(),
     })
+}
+
+fn agents(report: &agents::Report) -> Value {
+    json!({
+        "schema": "agentgate/agents/1",
+        "settings": report.settings,
+        "agents": report.rows.iter().map(|row| json!({
+            "name": row.profile.name,
+            "origin": origin(row.profile.origin),
+            "installed": row.program.is_some(),
+            "program": row.program.as_ref().map(|path| path.to_string_lossy()),
+            "missing": row.missing,
+            "version": row.version,
+            "keys": row.profile.pass_env,
+            "keys_set": row.keys_set,
+            "login_files": row.logins,
+            "needs_model_label": row.lacks_model,
+            "command": row.command,
+            "note": row.profile.note,
+        })).collect::<Vec<_>>(),
+        "exit": 0,
+    })
+}
+
+/// Who wrote a profile, in a word.
+pub(super) fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::BuiltIn => "built-in",
+        Origin::Changed => "changed",
+        Origin::Person => "yours",
+    }
 }
 
 /// Why a command was refused.

@@ -7,7 +7,7 @@ mod text;
 
 use std::io::Write;
 
-use crate::commands::{check, demo, doctor, drop, init, jobs, land, open, preflight, run, trailers};
+use crate::commands::{agents, check, demo, doctor, drop, init, jobs, land, open, preflight, run, trailers};
 use crate::exit::{Exit, Stop};
 
 pub use progress::Terminal;
@@ -34,6 +34,8 @@ pub enum Outcome {
     Drop(drop::Report),
     /// `open`
     Open(open::Report),
+    /// `agents`
+    Agents(agents::Report),
     /// `init`
     Init(init::Report),
     /// `doctor`

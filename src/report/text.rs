@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{Help, Outcome};
-use crate::commands::{check, jobs, land, run, trailers};
+use crate::agent::profiles::Origin;
+use crate::commands::{agents, check, jobs, land, run, trailers};
 use crate::exit::Exit;
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -34,6 +35,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
             );
             (format!("worktree={}\n", line(&report.worktree)), beside)
         }
+        Outcome::Agents(report) => (agents(report), String::new()),
         Outcome::Init(report) => {
             let mut text = format!("wrote {}\n", report.path.display());
             for (name, folder) in &report.areas {
@@ -56,6 +58,40 @@ fn line(path: &Path) -> String {
 
 fn notes(notices: &[String]) -> String {
     notices.iter().map(|notice| format!("note: {notice}\n")).collect()
+}
+
+fn agents(report: &agents::Report) -> String {
+    let mut text = String::new();
+    for row in &report.rows {
+        let name = &row.profile.name;
+        text.push_str(&match (&row.program, &row.version) {
+            (Some(program), None) => format!("{name}: {}\n", line(program)),
+            (Some(program), Some(version)) => format!("{name}: {} ({version})\n", line(program)),
+            (None, _) => format!("{name}: {}\n", row.missing.as_deref().unwrap_or("not found")),
+        });
+        let mut say = |what: &str, value: &str| {
+            if !value.is_empty() {
+                text.push_str(&format!("  {what}: {value}\n"));
+            }
+        };
+        match row.profile.origin {
+            Origin::BuiltIn => {}
+            Origin::Changed => say("changed in", &report.settings),
+            Origin::Person => say("from", &report.settings),
+        }
+        say("runs", &row.command);
+        say("set here", &row.keys_set.join(", "));
+        let logins: Vec<String> = row.logins.iter().map(|path| format!("~/{path}")).collect();
+        say("logged in", &logins.join(", "));
+        if row.program.is_some() && row.keys_set.is_empty() && logins.is_empty() {
+            say("no key set", &row.profile.pass_env.join(", "));
+        }
+        if row.lacks_model {
+            say("needs", "AGENT_MODEL_LABEL, or model_label in the settings");
+        }
+        say("note", &row.profile.note);
+    }
+    text
 }
 
 fn run(report: &run::Report) -> (String, String) {

@@ -233,6 +233,7 @@ fn every_command_has_help() {
         "land",
         "drop",
         "open",
+        "agents",
         "init",
         "demo",
         "help",

@@ -148,6 +148,25 @@ fn the_exit_is_the_one_that_a_run_would_end_with() {
 }
 
 #[test]
+fn the_persons_settings_hold_for_it_too() {
+    let repo = Repo::new();
+    let config = repo.home().join(".config/agentgate/config.yml");
+    fs::create_dir_all(config.parent().expect("it has a folder")).expect("folders can be made");
+    fs::write(&config, "confinement: off\n").expect("it can be written");
+    let outcome = repo.agentgate(["doctor", "--json"]).success();
+    is(&outcome, "confinement", "warn", "off, by ");
+    assert_eq!(outcome.json()["tier"], "unconfined", "{outcome}");
+    fs::write(&config, "confinement: strict\nworktree_root: ~/trees\n").expect("it can be written");
+    let outcome = repo.agentgate(["doctor", "--json"]).success();
+    is(&outcome, "proof", "ok", "could write inside");
+    is(&outcome, "worktree root", "ok", "home/trees/repo-");
+    fs::write(&config, "confinment: on\n").expect("it can be written");
+    let outcome = repo.agentgate(["doctor", "--json"]);
+    assert_eq!(outcome.code, 64, "{outcome}");
+    is(&outcome, "your settings", "fail", "did you mean `confinement`?");
+}
+
+#[test]
 fn a_git_that_is_too_old_is_64_and_a_second_one_is_told() {
     let repo = Repo::new();
     let old = repo.top().join("old");

@@ -5,6 +5,7 @@
     reason = "tests start programs and write files by themselves, independently of what they test"
 )]
 
+mod agents;
 mod autoexec;
 mod check;
 mod cli;
@@ -31,6 +32,7 @@ mod run_record;
 mod run_submodule;
 mod run_task;
 mod run_tree;
+mod settings;
 mod signals;
 mod status_log;
 mod support;

@@ -2,7 +2,6 @@
 //! byte for byte, mode for mode and time for time what it was.
 
 use std::fs;
-use std::path::Path;
 
 use super::support::jobs::{
     common, event, events, free, frozen, job, jobs_root, nothing_left, patched, record, recorded, run, same, script,
@@ -10,6 +9,7 @@ use super::support::jobs::{
 };
 use super::support::program::Outcome;
 use super::support::repo::Repo;
+use super::support::scene::processes_of;
 
 /// A clone with everything an agent might reach for: a stash, a hook, excludes, another branch.
 fn busy() -> Repo {
@@ -34,6 +34,11 @@ fn quiet(repo: &Repo, id: &str, agent: &str) -> Outcome {
     same(&before, &untouched(repo));
     assert_eq!(repo.git(["status", "--porcelain"]), "");
     outcome
+}
+
+/// A job whose agent nothing holds.
+fn free_to_write(repo: &Repo, id: &str, agent: &str) -> Outcome {
+    job(repo, id, &["--confinement", "off"], agent).run()
 }
 
 /// Names and kinds of what differs between base and candidate.
@@ -315,12 +320,12 @@ fn a_daemon_that_would_write_later_is_gone_first() {
     let agent = "echo 1 > payments/a.ts
         loop='sleep 0.3; while :; do date +%N > payments/late.ts; sleep 0.02; done'
         (setsid nohup sh -c \"$loop\" >/dev/null 2>&1 </dev/null &)
-        (setsid sh -c \"(setsid sh -c 'echo \\$\\$ > $TMPDIR/../../../../daemon; $loop' &) &\" &)
-        while [ ! -s $TMPDIR/../../../../daemon ]; do sleep 0.01; done";
+        (setsid sh -c \"(setsid sh -c 'touch $TMPDIR/daemon; $loop' &) &\" &)
+        while [ ! -e $TMPDIR/daemon ]; do sleep 0.01; done";
     let outcome = run(&repo, "j1", agent);
     outcome.expect(0, &["process(es) that the agent had left running were ended"]);
-    let pid = fs::read_to_string(repo.top().join("daemon")).expect("it has started");
-    assert!(!Path::new("/proc").join(pid.trim()).exists(), "daemon {pid} lives");
+    let left = processes_of(&jobs_root(&repo).join(".jobs/j1/task/TASK.md"));
+    assert!(left.is_empty(), "daemons live: {left:?}");
     assert_eq!(changes(&repo, "j1"), "A\tpayments/a.ts");
     assert!(
         event(&events(&repo, "j1"), "step.finished")["leftovers"]
@@ -462,20 +467,27 @@ fn a_link_out_of_the_worktree_goes_without_its_target() {
 #[test]
 fn edits_of_the_person_meanwhile_stay_theirs() {
     let repo = Repo::new();
-    let (begun, go) = (repo.top().join("begun"), repo.top().join("go"));
+    let go = repo.top().join("go");
     let agent = format!(
-        "touch {}; while [ ! -e {} ]; do sleep 0.01; done; echo 1 > payments/a.ts",
-        begun.display(),
+        "touch $TMPDIR/begun; while [ ! -e {} ]; do sleep 0.01; done; echo 1 > payments/a.ts",
         go.display()
     );
-    let running = job(&repo, "j1", &[], &agent).spawn();
-    until("the agent", || begun.exists());
-    repo.write("prot/rules.txt", "mine\n");
-    fs::write(&go, "").expect("it can be written");
-    let outcome = running.wait();
-    outcome.expect(0, &["origin unknown", "prot/rules.txt"]);
-    assert_eq!(changes(&repo, "j1"), "A\tpayments/a.ts");
-    assert_eq!(repo.git(["status", "--porcelain"]), " M prot/rules.txt");
+    // Behind its walls it cannot have been the agent, so nothing needs to be told.
+    for (id, options, told) in [("j1", &[][..], false), ("j2", &["--confinement", "off"][..], true)] {
+        let running = job(&repo, id, options, &agent).spawn();
+        let begun = jobs_root(&repo).join(".jobs").join(id).join("tmp/begun");
+        until("the agent", || begun.exists());
+        repo.write("prot/rules.txt", "mine\n");
+        fs::write(&go, "").expect("it can be written");
+        let outcome = running.wait();
+        outcome.expect(0, &[]);
+        assert_eq!(outcome.stderr.contains("origin unknown"), told, "{outcome}");
+        assert_eq!(outcome.stderr.contains("prot/rules.txt"), told, "{outcome}");
+        assert_eq!(changes(&repo, id), "A\tpayments/a.ts");
+        assert_eq!(repo.git(["status", "--porcelain"]), " M prot/rules.txt");
+        repo.git(["checkout", "--", "prot"]);
+        fs::remove_file(&go).expect("it is there");
+    }
 }
 
 #[test]
@@ -485,7 +497,7 @@ fn refs_and_files_of_the_clone_that_moved_meanwhile_are_told() {
         "git -C {0} branch leaked; git -C {0} update-ref refs/heads/other HEAD~0; echo x > {0}/leak.txt; echo 1 > payments/a.ts",
         repo.root.display()
     );
-    let outcome = run(&repo, "j1", &agent);
+    let outcome = free_to_write(&repo, "j1", &agent);
     outcome.expect(
         0,
         &["origin unknown", "ref refs/heads/leaked is new", "leak.txt is new"],
@@ -511,7 +523,7 @@ fn writing_into_the_clones_own_configuration_is_a_collision() {
             format!("git config --file {}/config.worktree alias.x y", git.display()),
         ),
     ] {
-        let outcome = run(&repo, id, &format!("{write}; echo 1 > payments/a.ts"));
+        let outcome = free_to_write(&repo, id, &format!("{write}; echo 1 > payments/a.ts"));
         outcome.expect(20, &["git dir changed while the agent ran"]);
         assert!(recorded(&repo, id, "change.patch").contains("payments/a.ts"));
     }
@@ -533,7 +545,9 @@ fn a_worktree_that_was_replaced_by_another_folder_harms_nothing_else() {
         ("file", "rm -rf \"$PWD\"; echo x > \"$PWD\""),
     ] {
         let repo = busy();
-        quiet(&repo, id, agent).expect(20, &["removed or replaced"]);
+        let before = untouched(&repo);
+        free_to_write(&repo, id, agent).expect(20, &["removed or replaced"]);
+        same(&before, &untouched(&repo));
         assert!(repo.root.join("payments/pay.ts").exists() && repo.root.join(".git").is_dir());
         repo.git(["fsck", "--full"]);
         if id == "root" {
@@ -561,7 +575,7 @@ fn a_worktree_that_was_replaced_by_another_folder_harms_nothing_else() {
 fn a_worktree_that_was_removed_under_the_job_is_a_collision_and_its_refs_are_saved() {
     let repo = busy();
     let agent = "echo 1 > payments/a.ts && git add -A && git commit -qm one && git branch mine && rm -rf \"$PWD\"";
-    quiet(&repo, "j1", agent).expect(20, &["is gone"]);
+    free_to_write(&repo, "j1", agent).expect(20, &["is gone"]);
     let bundle = record(&repo, "j1").join("agent-refs.bundle");
     repo.git([
         "fetch",
@@ -590,7 +604,7 @@ fn a_repository_in_the_place_of_the_git_file_is_saved() {
     let repo = busy();
     let agent = "rm .git && git init -q && git add -A && git -c user.name=a -c user.email=a@b commit -qm own && \
                  echo kept > payments/s.ts && git add -A && git -c user.name=a -c user.email=a@b stash -q";
-    quiet(&repo, "j1", agent).expect(15, &["agent-git.tar"]);
+    free_to_write(&repo, "j1", agent).expect(15, &["agent-git.tar", "the agent changed the worktree's .git file"]);
     let names = git_dirs(&repo, "j1");
     assert!(names.iter().any(|name| name == "git.replaced/refs/stash"), "{names:?}");
 }

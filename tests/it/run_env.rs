@@ -177,7 +177,7 @@ fn a_well_known_agent_in_agent_cmd_that_fails_gets_a_line_to_type() {
     let outcome = bare(&repo, "j1").env("AGENT_CMD", "claude -p").env("PATH", path).run();
     outcome.expect(
         16,
-        &["unknown option '--stateless'", "agentgate run TASK.md -- claude -p"],
+        &["unknown option '--stateless'", "agentgate run TASK.md --agent claude"],
     );
 }
 

@@ -68,8 +68,7 @@ fn an_untracked_task_is_never_part_of_the_candidate() {
 #[test]
 fn an_existing_file_can_be_the_task() {
     let repo = Repo::new();
-    let agent =
-        "echo 1 > payments/a.ts; echo changed >> payments/pay.ts; rm \"$AGENTGATE_TASK\"; mkdir \"$AGENTGATE_TASK\"";
+    let agent = "echo 1 > payments/a.ts; echo changed >> payments/pay.ts; ! rm -f \"$AGENTGATE_TASK\"";
     given(&repo, "j1", "payments/pay.ts", agent).expect(0, &[]);
     assert_eq!(
         trailer(&repo, "j1", "Agent-Task-Sha256"),

@@ -40,11 +40,6 @@ impl Scene {
             job: "j1",
             worktree: &self.worktree,
             home_files: &home_files,
-            redirects: &[
-                ("MY_DB".into(), "{tmp}/my/state.db".into()),
-                ("MY_STATE".into(), "{home}/.my/state".into()),
-                ("MY_FLAG".into(), "at={tmp}".into()),
-            ],
             git: &[
                 ("protocol.file.allow".into(), "always".into()),
                 ("user.name".into(), "P".into()),
@@ -73,21 +68,9 @@ const NEW: &str =
 const LOGIN: &str = ".codex/auth.json";
 
 #[test]
-fn variables_of_a_profile_and_settings_of_git() {
+fn settings_of_git_come_along() {
     let scene = Scene::new();
     let home = scene.make(&[]).expect("a home");
-    let get = |name: &str| {
-        home.variables
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.clone())
-    };
-    assert_eq!(get("MY_STATE"), Some(scene.private(".my/state").into()));
-    assert!(scene.private(".my/state").is_dir());
-    assert_eq!(
-        get("MY_FLAG"),
-        Some(format!("at={}", scene.top.path().join("private/tmp").display()).into())
-    );
     let config = text(&scene.private(".gitconfig"));
     assert!(
         config.contains("[protocol \"file\"]\n\tallow = \"always\"") && !config.contains("\"P\""),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use git2::Oid;
 
 use super::judge::Scene;
-use crate::agent::settings::Settings;
+use crate::agent::settings::{Person, Settings};
 use crate::commands::trailers::Row;
 use crate::exit::{Exit, Stop};
 use crate::gate::autoexec;
@@ -148,7 +148,8 @@ fn usable(head: Oid, tree: &dyn Tree) -> Result<Policy> {
     };
     if let Some(entry) = lookup(tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? {
         let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
-        Settings::parse(&bytes).map_err(|error| refuse(error.to_string()))?;
+        // Whoever judges, the verdict is the same: nobody's own settings count.
+        Settings::of_repository(&bytes, &Person::default()).map_err(|error| refuse(error.to_string()))?;
     }
     Ok(policy)
 }

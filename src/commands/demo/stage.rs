@@ -148,7 +148,7 @@ impl Stage {
 }
 
 /// The person's environment without what would change the story: variables of git, of agents and
-/// of a policy's base, and git's own configuration beyond the repository.
+/// of a policy's base, the person's settings, and git's own configuration beyond the repository.
 fn environment(vars: &[(OsString, OsString)], folder: &Path) -> Vec<(OsString, OsString)> {
     let told = |name: &OsStr| {
         let name = name.to_string_lossy();
@@ -156,12 +156,14 @@ fn environment(vars: &[(OsString, OsString)], folder: &Path) -> Vec<(OsString, O
         git || name.starts_with("AGENT_") || name.starts_with("AGENTGATE_") || name == "INVARIANT_BASE"
     };
     let mut kept: Vec<(OsString, OsString)> = vars.iter().filter(|(name, _)| !told(name)).cloned().collect();
-    kept.retain(|(name, _)| name != "XDG_STATE_HOME");
+    kept.retain(|(name, _)| name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME");
     for (name, value) in [
         ("GIT_CONFIG_NOSYSTEM", OsStr::new("1")),
         ("GIT_CONFIG_GLOBAL", OsStr::new("/dev/null")),
         // Where worktrees go if the folder for temporary files lies in a work tree itself.
         ("XDG_STATE_HOME", folder.join("state").as_os_str()),
+        // The person's settings would move worktrees, or run other things.
+        ("XDG_CONFIG_HOME", folder.join("config").as_os_str()),
     ] {
         kept.push((name.into(), value.to_owned()));
     }

@@ -1,61 +1,30 @@
 //! Which agents are installed.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
-
+use super::as_stop;
 use super::report::Report;
-use crate::agent::lookup;
 use crate::commands::Surroundings;
+use crate::commands::agents::{self, Versions};
 
-/// An agent that is installed.
-#[derive(Clone, Debug)]
-pub struct Agent {
-    /// Its name.
-    pub name: String,
-    /// Its program.
-    pub program: PathBuf,
-}
+pub use crate::commands::agents::Row;
 
-/// Name and program of the agents that are known.
-fn known() -> Vec<(&'static str, &'static str)> {
-    vec![
-        ("claude", "claude"),
-        ("codex", "codex"),
-        ("opencode", "opencode"),
-        ("qwen", "qwen"),
-        ("gemini", "gemini"),
-        ("copilot", "copilot"),
-        ("aider", "aider"),
-        ("mini", "mini"),
-        ("openhands", "openhands"),
-        ("goose", "goose"),
-        ("crush", "crush"),
-        ("cursor", "cursor-agent"),
-    ]
-}
-
-/// Looks for them on PATH. Any command can be an agent, so that none is there is only told.
+/// Looks for those that have a profile. Any command can be an agent, so that none is there is only told.
 pub fn look(report: &mut Report, surroundings: &Surroundings) {
-    let path = surroundings.var("PATH");
-    for (name, program) in known() {
-        if let Ok(program) = lookup::find(OsStr::new(program), &surroundings.cwd, path) {
-            let name = name.to_owned();
-            report.agents.push(Agent { name, program });
-        }
-    }
+    let rows = match agents::agents(surroundings, Versions::Leave) {
+        Ok(report) => report.rows,
+        // The settings, which are a check of their own, or the label.
+        Err(error) => return report.warn("agents", as_stop(error).message, &[]),
+    };
+    let names: Vec<&str> = rows.iter().map(|row| row.profile.name.as_str()).collect();
+    let none = format!("none of {} is on PATH", names.join(", "));
+    report.agents = rows.into_iter().filter(|row| row.program.is_some()).collect();
     if report.agents.is_empty() {
-        let names: Vec<&str> = known().iter().map(|(name, _)| *name).collect();
-        report.warn(
-            "agents",
-            format!("none of {} is on PATH", names.join(", ")),
-            &["any command can be one: agentgate run TASK.md -- my-agent --its-flags".to_owned()],
-        );
-        return;
+        let hint = "any command can be one: agentgate run TASK.md -- my-agent --its-flags";
+        return report.warn("agents", none, &[hint.to_owned()]);
     }
     let found: Vec<String> = report
         .agents
         .iter()
-        .map(|agent| format!("{} ({})", agent.name, agent.program.display()))
+        .filter_map(|row| Some(format!("{} ({})", row.profile.name, row.program.as_ref()?.display())))
         .collect();
     report.ok("agents", found.join(", "));
 }

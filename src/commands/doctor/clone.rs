@@ -2,7 +2,7 @@
 
 use super::as_stop;
 use super::report::Report;
-use crate::agent::settings::Settings;
+use crate::agent::settings::{Person, Settings};
 use crate::commands::run;
 use crate::exit::{Exit, Stop};
 use crate::gate::policy::PolicyError;
@@ -13,7 +13,7 @@ use crate::git::shell;
 use crate::git::tree::GitTree;
 
 /// HEAD, and the policy and settings that it holds.
-pub fn base(report: &mut Report, checkout: &Checkout) {
+pub fn base(report: &mut Report, checkout: &Checkout, person: &Person) {
     let head = match checkout.head() {
         Ok(head) => head,
         Err(error) => return report.fail("base", &as_stop(error)),
@@ -32,7 +32,7 @@ pub fn base(report: &mut Report, checkout: &Checkout) {
         }
     };
     policy(report, checkout, &tree);
-    settings(report, &tree);
+    settings(report, &tree, person);
 }
 
 fn policy(report: &mut Report, checkout: &Checkout, tree: &GitTree<'_>) {
@@ -56,7 +56,7 @@ fn policy(report: &mut Report, checkout: &Checkout, tree: &GitTree<'_>) {
     report.fail("policy", &stop);
 }
 
-fn settings(report: &mut Report, tree: &GitTree<'_>) {
+fn settings(report: &mut Report, tree: &GitTree<'_>, person: &Person) {
     let name = "settings";
     let read = || -> Result<Option<Settings>, Stop> {
         let unreadable = |error: gate::Unreadable| {
@@ -68,7 +68,7 @@ fn settings(report: &mut Report, tree: &GitTree<'_>) {
         };
         let bytes = tree.blob(&entry.id).map_err(unreadable)?;
         let bad = |error: crate::agent::settings::BadSettings| Stop::new(error.exit(), error.to_string());
-        Settings::parse(&bytes).map(Some).map_err(bad)
+        Settings::of_repository(&bytes, person).map(Some).map_err(bad)
     };
     match read() {
         Ok(None) => report.ok(name, format!("no {SETTINGS_PATH} at HEAD: defaults")),

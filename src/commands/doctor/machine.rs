@@ -6,9 +6,10 @@ use std::path::Path;
 use super::as_stop;
 use super::locks::shared_file_system;
 use super::report::Report;
+use crate::agent::settings::Person;
 use crate::commands::Surroundings;
 use crate::commands::walls::{self, Walls};
-use crate::confine::{Mode, Network, Plan};
+use crate::confine::{Layers, Mode, Plan};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::git::program::Git;
@@ -55,7 +56,7 @@ pub fn git(report: &mut Report, surroundings: &Surroundings) -> Option<Git> {
 }
 
 /// The kernel and its layers; the walls of a job, if there are enough.
-pub fn walls(report: &mut Report) -> Option<Walls> {
+pub fn walls(report: &mut Report, person: &Person) -> Option<Walls> {
     let uname = rustix::system::uname();
     report.ok(
         "kernel",
@@ -79,14 +80,30 @@ pub fn walls(report: &mut Report) -> Option<Walls> {
             None => report.warn(name, words.strip_prefix("no, ").unwrap_or(words), &[]),
         }
     }
-    match Walls::layers_of(&probe, Mode::On, &Network::Allow, false) {
+    let mode = person.settings.confinement.unwrap_or_default();
+    let network = person.settings.network.clone().unwrap_or_default();
+    if mode == Mode::Off {
+        let hint = "agentgate run --confinement on";
+        report.warn("confinement", format!("off, by {}", person.shown()), &[hint.to_owned()]);
+        report.tier = Some(Layers::default().tier());
+        report.not_covered = Layers::default().not_covered(&Plan::default());
+        return None;
+    }
+    match Walls::layers_of(&probe, mode, &network, false) {
         Ok(layers) => {
+            let plan = Plan {
+                private: Plan::private_of(mode),
+                network: network.clone(),
+                ..Plan::default()
+            };
             let walls = Walls {
                 layers,
+                mode,
+                network,
                 ..Walls::default()
             };
             report.tier = Some(layers.tier());
-            report.not_covered = layers.not_covered(&Plan::default());
+            report.not_covered = layers.not_covered(&plan);
             report.ok("confinement", layers.tier());
             Some(walls)
         }

@@ -1,6 +1,6 @@
 //! What the doctor found: one line a check, and what to do where one failed.
 
-use super::agents::Agent;
+use super::agents::Row;
 use crate::exit::{Exit, Stop};
 
 /// How a check came out.
@@ -48,7 +48,7 @@ pub struct Report {
     /// What it leaves open, one line each.
     pub not_covered: Vec<String>,
     /// The agents that are installed.
-    pub agents: Vec<Agent>,
+    pub agents: Vec<Row>,
 }
 
 impl Report {
@@ -70,7 +70,16 @@ impl Report {
     }
 
     pub(super) fn fail(&mut self, name: &str, stop: &Stop) {
-        self.add(name, State::Fail(stop.exit), stop.message.clone(), stop.hints.clone());
+        // Some messages bring their hints along.
+        let (hints, lines): (Vec<&str>, Vec<&str>) = stop
+            .message
+            .lines()
+            .partition(|line| line.trim_start().starts_with("hint: "));
+        let hints = hints
+            .into_iter()
+            .map(|hint| hint.trim_start().trim_start_matches("hint: ").to_owned());
+        let hints = hints.chain(stop.hints.iter().cloned()).collect();
+        self.add(name, State::Fail(stop.exit), lines.join("\n"), hints);
     }
 
     fn add(&mut self, name: &str, state: State, text: String, hints: Vec<String>) {

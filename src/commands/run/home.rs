@@ -11,27 +11,18 @@ use crate::exit::{Exit, Stop};
 use crate::git::settings::persons_config;
 use crate::git::worktree::Worktree;
 
-/// What the person lets into the home and wants to be redirected.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked<'a> {
-    /// `home_files` of the settings and of the profile.
-    pub home_files: &'a [PathBuf],
-    /// The profile's own variables; `{home}` and `{tmp}` stand for the private folders.
-    pub redirects: &'a [(String, String)],
-}
-
 impl Job {
     /// Makes the private home of this job.
     ///
     /// # Errors
     /// Exit 64 where a file that was asked for cannot be copied.
-    pub(super) fn make_home(&mut self, worktree: &Worktree, asked: Asked<'_>) -> Result<Home> {
+    pub(super) fn make_home(&mut self, worktree: &Worktree) -> Result<Home> {
         let git = persons_config(&self.checkout)?;
+        let home_files: Vec<PathBuf> = self.effective.home_files.iter().map(PathBuf::from).collect();
         let wishes = Wishes {
             job: &self.owner.folder.id,
             worktree: &worktree.path,
-            home_files: asked.home_files,
-            redirects: asked.redirects,
+            home_files: &home_files,
             git: &git,
         };
         let person = Person {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::Options;
 use crate::agent::command::Source;
-use crate::agent::settings::Settings;
+use crate::agent::settings::{Person, Settings};
 use crate::commands::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
 use crate::gate::policy::PolicyError;
@@ -22,7 +22,6 @@ use crate::lock::{CloneLock, Holder, LockError, LockGuard, Wait};
 use crate::process::ProcessId;
 use crate::store::Store;
 use crate::task::{self, Task};
-use crate::trailer;
 
 /// `20261129T195644Z-abcd`: UTC time and four random letters.
 pub fn default_job_id() -> String {
@@ -95,7 +94,12 @@ pub fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
 }
 
 /// The policy's blob id and the settings, both from the base; the task's areas must exist.
-pub(super) fn rules_of(checkout: &Checkout, base: git2::Oid, task: &Task) -> Result<(gate::Oid, Settings)> {
+pub(super) fn rules_of(
+    checkout: &Checkout,
+    base: git2::Oid,
+    task: &Task,
+    person: &Person,
+) -> Result<(gate::Oid, Settings)> {
     let tree = GitTree::of_commit(&checkout.repo, base).map_err(GateError::from)?;
     let short = base.to_string();
     let policy = Policy::of(&tree).map_err(|error| {
@@ -112,49 +116,25 @@ pub(super) fn rules_of(checkout: &Checkout, base: git2::Oid, task: &Task) -> Res
     })?;
     // An empty change judged by the task: what the task names must exist in the policy.
     gate::check(&tree, &tree, Some(task))?;
-    let settings = match gate::tree::lookup(&tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? {
-        None => Settings::default(),
-        Some(entry) => {
-            let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
-            Settings::parse(&bytes).map_err(|error| Stop::new(Exit::PolicyUnusable, error.to_string()))?
-        }
+    Ok((policy.id, settings_of(&tree, person)?))
+}
+
+/// The settings in a tree: exit 2 for a file that cannot be used.
+pub fn settings_of(tree: &GitTree<'_>, person: &Person) -> Result<Settings> {
+    let Some(entry) = gate::tree::lookup(tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? else {
+        return Ok(Settings::default());
     };
-    Ok((policy.id, settings))
+    let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
+    let settings = Settings::of_repository(&bytes, person);
+    settings.map_err(|error| Stop::new(error.exit(), error.to_string()).into())
 }
 
-/// The command, and whether it comes from the repository's settings (then the agent gets an
-/// allow-list of variables).
-pub(super) fn command_source(
-    options: &Options,
-    surroundings: &Surroundings,
-    settings: &Settings,
-) -> Result<(Source, bool)> {
-    if !options.command.is_empty() {
-        return Ok((Source::CommandLine(options.command.clone()), true));
-    }
-    if let Some(command) = surroundings.text("AGENT_CMD")? {
-        return Ok((Source::Variable(command), true));
-    }
-    if let Some(implementer) = &settings.implementer {
-        return Ok((Source::Settings(implementer.command.clone()), false));
-    }
-    Err(Stop::new(
-        Exit::Usage,
-        "no agent command: nothing after --, AGENT_CMD is not set, and the base's settings name none",
-    )
-    .hint(format!(
-        "agentgate run {} -- my-agent --its-flags",
-        shell(&options.task)
-    ))
-    .hint(format!("or commit agents.implementer.command in {SETTINGS_PATH}"))
-    .into())
-}
-
-pub(super) fn source_words(source: &Source) -> &'static str {
+pub(super) fn source_words(source: &Source) -> String {
     match source {
-        Source::CommandLine(_) => "command line",
-        Source::Variable(_) => "AGENT_CMD",
-        Source::Settings(_) => "settings",
+        Source::CommandLine(_) => "command line".to_owned(),
+        Source::Variable(_) => "AGENT_CMD".to_owned(),
+        Source::Settings(_) => "settings".to_owned(),
+        Source::Profile(profile) => format!("profile {}", profile.name),
     }
 }
 
@@ -164,20 +144,9 @@ pub(super) fn program_of(source: &Source) -> String {
         Source::CommandLine(words) => words.first().map(|word| word.to_string_lossy().into_owned()),
         Source::Variable(text) => shell_words::split(text).ok().and_then(|words| words.into_iter().next()),
         Source::Settings(words) => words.first().cloned(),
+        Source::Profile(profile) => profile.programs.first().cloned(),
     };
     first.unwrap_or_default().chars().take(200).collect()
-}
-
-pub(super) fn label(value: Option<String>, name: &str) -> Result<Option<String>> {
-    match value {
-        Some(value) if !trailer::valid_value(&value) => Err(Stop::new(
-            Exit::Usage,
-            format!("{name} {value:?} cannot stand in a trailer"),
-        )
-        .hint("1 to 128 of A-Z a-z 0-9 . _ : / @ + , -")
-        .into()),
-        other => Ok(other),
-    }
 }
 
 pub(super) fn text(path: &Path) -> Result<String> {

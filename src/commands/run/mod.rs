@@ -12,27 +12,27 @@ mod prepare;
 mod settle;
 mod steps;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::{Surroundings, Watch};
+use crate::agent::effective::Asked;
 use crate::exit::{Exit, Stop};
 use crate::gate::{Finding, Warning};
 use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
-pub use inputs::{default_job_id, must_be_clean, read_task, task_place};
+pub use inputs::{default_job_id, must_be_clean, read_task, settings_of, task_place};
 
 /// What the person asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The task file, as given.
     pub task: PathBuf,
-    /// The command after `--`; empty: `AGENT_CMD` or the settings say.
-    pub command: Vec<OsString>,
+    /// Which agent, and what may happen while it runs.
+    pub asked: Asked,
     /// `--base`
     pub base: Option<String>,
     /// `--job-id`
@@ -45,8 +45,6 @@ pub struct Options {
     pub allow_dirty: bool,
     /// `--wait`
     pub wait: Wait,
-    /// `--timeout` in seconds.
-    pub timeout: Option<u64>,
     /// `--verbose`
     pub verbose: bool,
 }

@@ -6,19 +6,19 @@ use anyhow::{Context, Result};
 
 use super::Options;
 use super::inputs::{
-    acquire, artifacts_folder, command_source, default_job_id, label, must_be_clean, must_be_free, program_of,
-    read_task, rules_of, source_words, task_place, text,
+    acquire, artifacts_folder, default_job_id, must_be_clean, must_be_free, program_of, read_task, rules_of,
+    source_words, task_place, text,
 };
 use crate::agent::command::Found;
+use crate::agent::effective::{Effective, Wishes, label};
 use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
-use crate::confine::{Mode, Network};
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, Verdict};
 use crate::git::agent_refs::AgentRefs;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::history::Identity;
-use crate::git::places::{Places, jobs_root};
+use crate::git::places::{Places, chosen_root, jobs_root};
 use crate::git::repo::Checkout;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::Shadow;
@@ -31,9 +31,6 @@ use crate::store::{Owner, Store};
 use crate::task::Task;
 use crate::trailer;
 
-/// The default limit of an agent: 60 minutes.
-const DEFAULT_TIMEOUT: u64 = 60 * 60;
-
 /// A job under way. What it learns on the way stands beside what was decided at the start.
 pub struct Job {
     pub(super) checkout: Checkout,
@@ -45,7 +42,8 @@ pub struct Job {
     pub(super) task: Task,
     pub(super) task_bytes: Vec<u8>,
     pub(super) agent: Found,
-    pub(super) trusted_command: bool,
+    /// What command line, task and settings come to.
+    pub(super) effective: Effective,
     pub(super) identity: Identity,
     pub(super) places: Places,
     pub(super) artifacts: Option<PathBuf>,
@@ -115,20 +113,34 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
             .hint("leave --base out, or leave --land out and land elsewhere with --onto BRANCH")
             .into());
     }
-    let (policy, settings) = rules_of(&checkout, base, &task)?;
-    let (source, trusted_command) = command_source(options, surroundings, &settings)?;
+    let person = surroundings.person()?;
+    let (policy, settings) = rules_of(&checkout, base, &task, &person)?;
+    let effective = Effective::of(&Wishes {
+        asked: &options.asked,
+        agent_cmd: surroundings.text("AGENT_CMD")?.as_deref(),
+        model_label: label(surroundings.text("AGENT_MODEL_LABEL")?, "AGENT_MODEL_LABEL")?.as_deref(),
+        task: &options.task,
+        task_timeout: task.timeout,
+        repository: &settings,
+        person: &person,
+        home: surroundings.home(),
+        start_dir: &surroundings.cwd,
+    })?;
     let path = surroundings.var("PATH");
-    let agent = Found::find(&source, &surroundings.cwd, path).map_err(|error| {
+    let agent = Found::find(&effective.source, &surroundings.cwd, path).map_err(|error| {
         Stop::new(Exit::AgentFailed, format!("the agent could not be started: {error}"))
             .hint("nothing was begun; is it installed, and its folder on PATH? a path such as ./agent.sh works too")
     })?;
-    let implementer = settings.implementer.as_ref();
     let host = label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?.unwrap_or_else(|| "local".into());
-    let model_label = match label(surroundings.text("AGENT_MODEL_LABEL")?, "AGENT_MODEL_LABEL")? {
-        Some(label) => Some(label),
-        None => label(implementer.and_then(|agent| agent.model_label.clone()), "model_label")?,
-    };
-    let walls = Walls::choose(Mode::On, Network::Allow, false)?;
+    let mut walls = Walls::choose(
+        effective.confinement,
+        effective.network.clone(),
+        effective.allow_unconfined,
+    )?;
+    walls.hide.clone_from(&effective.hide);
+    if let Some(home) = surroundings.home() {
+        walls.show = effective.needs.iter().map(|needed| home.join(needed)).collect();
+    }
     let identity = Identity::of(&checkout)?;
     let artifacts = options
         .artifacts
@@ -146,13 +158,12 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         Some(lock) => lock,
         None => acquire(&checkout, &id, options, watch)?,
     };
-    let places = Places::of(&jobs_root(&checkout.clone, surroundings.state_home().as_deref())?, &id);
+    let root = match &effective.worktree_root {
+        Some(root) => chosen_root(&checkout.clone, root, &person.shown())?,
+        None => jobs_root(&checkout.clone, surroundings.state_home().as_deref())?,
+    };
+    let places = Places::of(&root, &id);
     must_be_free(&checkout, &store, &places, &id)?;
-    let timeout = options
-        .timeout
-        .or(task.timeout)
-        .or(implementer.and_then(|agent| agent.timeout))
-        .unwrap_or(DEFAULT_TIMEOUT);
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),
@@ -161,12 +172,12 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         goal: task.goal.chars().take(200).collect(),
         task: task_ref,
         policy: policy.to_string(),
-        agent_source: source_words(&source).to_owned(),
-        agent: program_of(&source),
+        agent_source: source_words(&effective.source),
+        agent: program_of(&effective.source),
         host,
-        model_label: model_label.unwrap_or_else(|| "unspecified".into()),
+        model_label: effective.model_label.clone().unwrap_or_else(|| "unspecified".into()),
         waivers,
-        timeout,
+        timeout: effective.timeout,
         clone: text(&checkout.clone)?,
         worktree: text(&places.worktree)?,
         private: text(&places.private)?,
@@ -181,7 +192,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         task,
         task_bytes,
         agent,
-        trusted_command,
+        effective,
         identity,
         places,
         artifacts,

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::home::Asked;
 use super::prepare::Job;
 use crate::agent::command::{Fill, Stdin};
-use crate::agent::environment::{self, Filter, Given};
-use crate::commands::Watch;
+use crate::agent::environment::{self, Given};
+use crate::commands::{Watch, own_sandbox};
 use crate::files;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
@@ -84,7 +83,7 @@ impl Job {
         let id = self.owner.folder.id.clone();
         let worktree = self.worktree.clone().context("no worktree")?;
         let private = self.places.private.clone();
-        let mut home = self.make_home(&worktree, Asked::default())?;
+        let mut home = self.make_home(&worktree)?;
         let xdg = self.surroundings.config_home();
         let content = ContentSettings::read(
             &self.checkout,
@@ -103,7 +102,7 @@ impl Job {
         )?;
         self.content = Some(content);
         self.shadow = Some(shadow);
-        let task_file = private.join("task/TASK.md");
+        let (task_file, home_folder) = (private.join("task/TASK.md"), private.join("home"));
         let model = (self.created.model_label != "unspecified").then_some(self.created.model_label.as_str());
         let fill = Fill {
             task_file: &task_file,
@@ -111,13 +110,15 @@ impl Job {
             worktree: &worktree.path,
             job: &id,
             model,
+            home: &home_folder,
+            tmp: &private.join("tmp"),
+            own_sandbox: own_sandbox(self.walls.layers),
         };
         let filled = self.agent.fill(&fill);
-        let filter = if self.trusted_command {
-            Filter::Withhold
-        } else {
-            Filter::Allow
-        };
+        let own_variables = self.effective.variables(&fill);
+        for folder in &self.effective.home_folders {
+            files::make_private_dir(&home_folder.join(folder))?;
+        }
         let given = Given {
             job: &id,
             host_label: &self.created.host,
@@ -128,7 +129,12 @@ impl Job {
             home: &home.variables,
             worktree: &worktree.path,
         };
-        let env = environment::build(&self.surroundings.vars, filter, &[], &given);
+        let effective = &self.effective;
+        let mut env = environment::build(&self.surroundings.vars, effective.filter(), &effective.pass_env, &given);
+        let filled = filled.and_then(|command| {
+            env.set(own_variables?);
+            Ok(command)
+        });
         self.withheld = env.withheld;
         let plan = self
             .walls
@@ -175,7 +181,7 @@ impl Job {
                     log,
                     verbose: self.verbose,
                     limit: Some(Duration::from_secs(self.created.timeout)),
-                    idle: None,
+                    idle: self.effective.idle_timeout.map(Duration::from_secs),
                     grace: AgentRun::GRACE,
                 };
                 let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));

@@ -67,7 +67,11 @@ pub fn dead(repo: &Repo, script: &str) {
 /// The pids of all processes of a job's agent, found by what each of them has in its environment: an
 /// agent's own pids are those of its namespace.
 pub fn processes(repo: &Repo, id: &str) -> Vec<String> {
-    let task = jobs(repo).join(".jobs").join(id).join("task/TASK.md");
+    processes_of(&jobs(repo).join(".jobs").join(id).join("task/TASK.md"))
+}
+
+/// The same by the agent's copy of its task.
+pub fn processes_of(task: &Path) -> Vec<String> {
     let mark = format!("AGENTGATE_TASK={}", task.display());
     let entries = fs::read_dir("/proc").expect("/proc can be listed");
     let names = entries

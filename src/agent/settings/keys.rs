@@ -1,0 +1,106 @@
+//! Which key stands where, and what is said to one that stands elsewhere.
+
+use crate::gate::yaml::{Entry, Source, nearest};
+
+use super::Owner;
+
+/// How many of [`TOP`] the repository's file can have: the first.
+const OF_REPOSITORY: usize = 4;
+/// At the top, in either file or in the person's.
+const TOP: &[&str] = &[
+    "version",
+    "agents",
+    "setup",
+    "copy",
+    "confinement",
+    "network",
+    "hide",
+    "home_files",
+    "pass_env",
+    "worktree_root",
+    "profiles",
+];
+/// Those that widen what a job may do, with the option that says the same.
+const WIDENING: &[(&str, Option<&str>)] = &[
+    ("confinement", Some("--confinement")),
+    ("network", Some("--network")),
+    ("hide", Some("--hide")),
+    ("home_files", None),
+    ("pass_env", Some("--pass-env")),
+    ("worktree_root", None),
+    ("profiles", None),
+];
+const TOP_LATER: &[&str] = &[
+    "max_jobs",
+    "checks",
+    "rails",
+    "workspace",
+    "max_review_rounds",
+    "max_attempts",
+    "max_job_time",
+    "max_agent_calls",
+];
+pub(super) const ROLES: &[&str] = &["implementer"];
+pub(super) const ROLES_LATER: &[&str] = &["planner", "reviewer", "fixer"];
+pub(super) const AGENT: &[&str] = &[
+    "profile",
+    "command",
+    "input",
+    "env",
+    "model_label",
+    "timeout",
+    "idle_timeout",
+];
+
+/// Refuses a key at the top that this file cannot have.
+pub(super) fn top(source: &Source, entry: &Entry, owner: Owner<'_>) -> Result<(), String> {
+    let key = entry.key.as_str();
+    if !TOP.contains(&key) {
+        let known = match owner {
+            Owner::Repository(_) => &TOP[..OF_REPOSITORY],
+            Owner::Person => TOP,
+        };
+        return Err(unknown(source, entry, "", known, TOP_LATER));
+    }
+    match (owner, WIDENING.iter().find(|(widening, _)| *widening == key)) {
+        (Owner::Repository(person), Some((_, option))) => {
+            Err(source.fault(entry.at, &not_here(&format!("`{key}`")), &elsewhere(person, *option)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why a repository cannot ask for something.
+pub(super) fn not_here(what: &str) -> String {
+    format!("{what} widens what a job may do, so the repository's file cannot have it")
+}
+
+/// Where it can stand instead.
+pub(super) fn elsewhere(person: &str, option: Option<&str>) -> String {
+    match option {
+        Some(option) => format!("put it into your own {person}, or type {option}"),
+        None => format!("put it into your own {person}"),
+    }
+}
+
+/// The error for a key that is not read: one of a later version, one of another place, or unknown.
+pub(super) fn unknown(source: &Source, entry: &Entry, prefix: &str, known: &[&str], later: &[&str]) -> String {
+    let key = entry.key.as_str();
+    if later.contains(&key) {
+        let message = format!("`{prefix}{key}` is not enforced by this version");
+        return source.fault(entry.at, &message, "remove it, so that nobody relies on it");
+    }
+    let near = if prefix.is_empty() { TOP } else { known };
+    let hint = match nearest(key, &[near, later].concat()) {
+        _ if ROLES.contains(&key) || ROLES_LATER.contains(&key) => "it belongs below `agents:`".to_owned(),
+        _ if prefix.is_empty() && AGENT.contains(&key) => "it belongs below `agents:`, `implementer:`".to_owned(),
+        _ if !prefix.is_empty() && TOP.contains(&key) => "it belongs at the top of the file".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known here: {}", known.join(", ")),
+    };
+    source.fault(
+        entry.at,
+        &format!("unknown key `{prefix}{}`", key.escape_debug()),
+        &hint,
+    )
+}

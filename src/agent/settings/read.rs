@@ -1,0 +1,215 @@
+//! From a file's keys to settings.
+
+use crate::confine::{Mode, Network};
+use crate::gate::yaml::{At, Entry, Node, Source, Value};
+
+use super::super::command::Input;
+use super::super::profiles::{self, Origin, Profile, Profiles};
+use super::super::values;
+use super::keys::{self, AGENT, ROLES, ROLES_LATER, elsewhere, not_here, unknown};
+use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, copy};
+
+/// The profiles that come with agentgate, changed by `profiles:`.
+pub(super) fn profiles(source: &Source, entries: &[Entry]) -> Result<Profiles, String> {
+    version(source, entries)?;
+    let mut all = Profiles::built_in();
+    if let Some(entry) = entries.iter().find(|entry| entry.key == "profiles") {
+        profiles::changes(source, entry, &mut all, Origin::Person)?;
+    }
+    Ok(all)
+}
+
+pub(super) fn settings(
+    source: &Source,
+    entries: &[Entry],
+    owner: Owner<'_>,
+    profiles: &Profiles,
+) -> Result<Settings, String> {
+    version(source, entries)?;
+    let mut settings = Settings::default();
+    for entry in entries {
+        keys::top(source, entry, owner)?;
+        let (key, value) = (entry.key.as_str(), &entry.value);
+        match key {
+            "agents" => {
+                for role in source.map(value, key)? {
+                    match role.key.as_str() {
+                        "implementer" => {
+                            settings.implementer = Some(agent(source, role, "agents.implementer", owner, profiles)?);
+                        }
+                        _ => return Err(unknown(source, role, "agents.", ROLES, ROLES_LATER)),
+                    }
+                }
+            }
+            "confinement" => {
+                settings.confinement = Some(match source.choice(value, key, &["on", "strict", "off"])? {
+                    "strict" => Mode::Strict,
+                    "off" => Mode::Off,
+                    _ => Mode::On,
+                });
+            }
+            "network" => settings.network = Some(network(source, value)?),
+            "hide" => settings.hide = places(source, value, key)?,
+            "home_files" => settings.home_files = values::below_home(source, value, key)?,
+            "pass_env" => settings.pass_env = values::names(source, value, key)?,
+            "worktree_root" => {
+                let text = source.string(value, "`worktree_root`")?;
+                settings.worktree_root = Some(values::place(source, text, value.at, key)?);
+            }
+            "setup" => settings.setup = setup(source, value)?,
+            "copy" => settings.copy = copy::copies(source, value, owner)?,
+            // `version` and `profiles` were read before.
+            _ => {}
+        }
+    }
+    Ok(settings)
+}
+
+/// First, since a later version may have any other key.
+fn version(source: &Source, entries: &[Entry]) -> Result<(), String> {
+    let Some(entry) = entries.iter().find(|entry| entry.key == "version") else {
+        return Ok(());
+    };
+    match source.number(&entry.value, "version")? {
+        1 => Ok(()),
+        version => {
+            let message = format!("version {version} is not known to this version of agentgate");
+            Err(source.fault(entry.value.at, &message, "it reads `version: 1`"))
+        }
+    }
+}
+
+fn agent(
+    source: &Source,
+    role: &Entry,
+    key: &str,
+    owner: Owner<'_>,
+    profiles: &Profiles,
+) -> Result<AgentSettings, String> {
+    let mut settings = AgentSettings::default();
+    let (mut runs, mut input, mut env) = (None, None, None);
+    for entry in source.map(&role.value, key)? {
+        let (inner, value) = (format!("{key}.{}", entry.key), &entry.value);
+        match entry.key.as_str() {
+            "command" | "profile" if runs.is_some() => {
+                let message = format!("`{key}` has both a profile and a command");
+                return Err(source.fault(entry.at, &message, "keep one of the two"));
+            }
+            "command" => runs = Some((Runs::Command(values::command(source, value, &inner)?), value.at)),
+            "profile" => {
+                let name = source.string(value, &format!("`{inner}`"))?;
+                if profiles.find(name).is_none() {
+                    let message = format!("there is no profile `{}`", name.escape_debug());
+                    return Err(source.fault(value.at, &message, &profiles.hint(name)));
+                }
+                runs = Some((Runs::Profile(name.to_owned()), value.at));
+            }
+            "input" => input = Some((Input::parse(source.choice(value, &inner, &Input::WORDS)?), entry.at)),
+            "env" => env = Some((values::variables(source, value, &inner)?, entry)),
+            "model_label" => settings.model_label = Some(values::label(source, value, &inner)?),
+            "timeout" => settings.timeout = Some(values::duration(source, value, &inner)?),
+            "idle_timeout" => settings.idle_timeout = Some(values::duration(source, value, &inner)?),
+            _ => return Err(unknown(source, entry, &format!("{key}."), AGENT, &[])),
+        }
+    }
+    let alone = |at: At, name: &str, needed: &str| {
+        let message = format!("`{key}.{name}` without {needed}");
+        Err(source.fault(at, &message, "add `command: my-agent --flags`, or remove it"))
+    };
+    match (&runs, input) {
+        (Some((Runs::Command(words), place)), Some((input, _))) => {
+            if let Err((what, hint)) = input.agrees_with(words) {
+                return Err(source.fault(*place, &format!("`{key}.command` {what}"), hint));
+            }
+        }
+        (_, Some((_, at))) => return alone(at, "input", "a command"),
+        _ => {}
+    }
+    if let (Owner::Repository(person), Some((Runs::Profile(name), _)), Some((_, entry))) = (owner, &runs, &env) {
+        leaves_alone(source, &entry.value, profiles.find(name), person)?;
+    }
+    settings.agent = match (runs, env) {
+        (None, Some((_, entry))) => return alone(entry.at, "env", "a command or a profile"),
+        (None, None) => None,
+        (Some((runs, _)), env) => Some(NamedAgent {
+            runs,
+            env: env.map(|(env, _)| env).unwrap_or_default(),
+        }),
+    };
+    Ok(settings)
+}
+
+/// A repository's `env` beside a profile adds to it. What the profile has already is the person's to change:
+/// their key would go to where the repository says.
+fn leaves_alone(source: &Source, env: &Node, profile: Option<&Profile>, person: &str) -> Result<(), String> {
+    let Some(profile) = profile else { return Ok(()) };
+    let entries = source.map(env, "env")?;
+    match entries.iter().find(|entry| profile.has_variable(&entry.key)) {
+        Some(entry) => {
+            let message = not_here(&format!("{} of the profile `{}`", entry.key, profile.name));
+            Err(source.fault(entry.at, &message, &elsewhere(person, None)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn network(source: &Source, node: &Node) -> Result<Network, String> {
+    let Value::Map(_) = &node.value else {
+        return match source.choice(node, "network", &["allow", "deny-tcp"]) {
+            Ok("deny-tcp") => Ok(Network::DenyTcp),
+            Ok(_) => Ok(Network::Allow),
+            Err(_) => {
+                let message = "`network` must be `allow`, `deny-tcp` or `{ports: [443]}`";
+                Err(source.fault(node.at, message, "ports are those that can be connected to over TCP"))
+            }
+        };
+    };
+    let mut ports = Vec::new();
+    for entry in source.map(node, "network")? {
+        if entry.key != "ports" {
+            return Err(unknown(source, entry, "network.", &["ports"], &[]));
+        }
+        if !matches!(entry.value.value, Value::List(_)) {
+            let message = format!("`network.ports` must be a list, not {}", entry.value.value.kind());
+            return Err(source.fault(entry.value.at, &message, "write `network: {ports: [443]}`"));
+        }
+        for (index, item) in source.list(&entry.value, "network.ports")?.iter().enumerate() {
+            let port = match &item.value {
+                Value::Int(number) => u16::try_from(*number).ok().filter(|port| *port != 0),
+                _ => None,
+            };
+            match port {
+                Some(port) if ports.contains(&port) => {
+                    let message = format!("port {port} stands twice in `network.ports`");
+                    return Err(source.fault(item.at, &message, "remove one of the two"));
+                }
+                Some(port) => ports.push(port),
+                None => {
+                    let message = format!("`network.ports[{index}]` is no port");
+                    return Err(source.fault(item.at, &message, "a port is a number from 1 to 65535, without quotes"));
+                }
+            }
+        }
+    }
+    Ok(Network::Ports(ports))
+}
+
+fn places(source: &Source, node: &Node, key: &str) -> Result<Vec<String>, String> {
+    let texts = source.strings(node, key)?.into_iter();
+    texts.map(|(text, at)| values::place(source, text, at, key)).collect()
+}
+
+fn setup(source: &Source, node: &Node) -> Result<Vec<Vec<String>>, String> {
+    if !matches!(node.value, Value::List(_)) {
+        let message = format!("`setup` must be a list of commands, not {}", node.value.kind());
+        return Err(source.fault(
+            node.at,
+            &message,
+            "write `setup: [\"npm ci\"]`, or one command a line behind `-`",
+        ));
+    }
+    let items = source.list(node, "setup")?.iter().enumerate();
+    items
+        .map(|(index, item)| values::command(source, item, &format!("setup[{index}]")))
+        .collect()
+}
