@@ -9,6 +9,7 @@ pub mod disarm;
 pub mod evidence;
 pub mod fingerprint;
 pub mod history;
+mod import;
 pub mod installed;
 pub mod lfs;
 pub mod places;

@@ -29,6 +29,7 @@ mod run_home;
 mod run_lfs;
 mod run_preflight;
 mod run_record;
+mod run_setup;
 mod run_submodule;
 mod run_task;
 mod run_tree;

@@ -53,7 +53,8 @@ impl Job {
             &private.join(SAVED_INDEX),
             &self.created.base,
             self.walls.tool(Vec::new()),
-        )?;
+        )?
+        .keep_out(self.copies.paths());
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
@@ -69,6 +70,12 @@ impl Job {
             self.notices.push(format!(
                 "no file any more, and deleted in the candidate: {}",
                 names(frozen.special.iter().map(Vec::as_slice))
+            ));
+        }
+        if !frozen.kept_out.is_empty() {
+            self.notices.push(format!(
+                "copied in for the job, and kept out of the candidate although the agent had added it: {}",
+                names(frozen.kept_out.iter().map(Vec::as_slice))
             ));
         }
         if frozen.attributes {

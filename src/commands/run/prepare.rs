@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::Options;
+use super::copy::Copies;
 use super::inputs::{
     acquire, artifacts_folder, default_job_id, must_be_clean, must_be_free, program_of, read_task, rules_of,
     source_words, task_place, text,
@@ -49,6 +50,8 @@ pub struct Job {
     pub(super) artifacts: Option<PathBuf>,
     pub(super) verbose: bool,
     pub(super) walls: Walls,
+    /// What is copied into the worktree.
+    pub(super) copies: Copies,
     /// What the agent's plan leaves open, once it is made.
     pub(super) not_covered: Vec<String>,
     pub(super) worktree: Option<Worktree>,
@@ -153,6 +156,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     } else {
         must_be_clean(&checkout, task_place.as_deref())?;
     }
+    let mut copies = Copies::plan(&checkout, base, &effective.copy)?;
     let store = Store::of(&checkout.common);
     let lock = match queued {
         Some(lock) => lock,
@@ -182,6 +186,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         worktree: text(&places.worktree)?,
         private: text(&places.private)?,
     };
+    let notices = std::mem::take(&mut copies.notices);
     let mut job = Job {
         checkout,
         surroundings: surroundings.clone(),
@@ -198,6 +203,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         artifacts,
         verbose: options.verbose,
         walls,
+        copies,
         not_covered: Vec::new(),
         worktree: None,
         made: None,
@@ -209,7 +215,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         refs: AgentRefs::default(),
         before: None,
         unbundled: false,
-        notices: Vec::new(),
+        notices,
         withheld: Vec::new(),
         last_output: String::new(),
         _lock: lock,

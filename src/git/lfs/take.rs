@@ -1,13 +1,11 @@
 //! One object, from a git dir that was not ours alone into the clone's store.
 
-use std::ffi::OsStr;
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use sha2::{Digest, Sha256};
 
 use super::Pointer;
@@ -30,7 +28,7 @@ pub enum Taken {
 /// Copies `<git_dir>/<object>` into the store if it is what the pointer says. Only a failure to write
 /// to the store is an error.
 pub fn take(git_dir: &Path, object: &Path, pointer: &Pointer, store: &Path) -> io::Result<Taken> {
-    let mut file = match open(git_dir, object) {
+    let mut file = match files::open_below(git_dir, object) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Taken::NotThere),
         Err(_) => return Ok(Taken::Wrong),
@@ -54,25 +52,6 @@ pub fn take(git_dir: &Path, object: &Path, pointer: &Pointer, store: &Path) -> i
     copy.persist(&target).map_err(|error| error.error)?;
     files::sync_dir(folder)?;
     Ok(Taken::Copied)
-}
-
-/// Opens a regular file below a folder, following no link on the way and waiting for nobody.
-fn open(folder: &Path, below: &Path) -> io::Result<File> {
-    let folder_flags = OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
-    let file_flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::RDONLY | OFlags::CLOEXEC;
-    let mut at = openat(CWD, folder, folder_flags, Mode::empty())?;
-    let mut names: Vec<&OsStr> = Vec::new();
-    for part in below.components() {
-        match part {
-            Component::Normal(name) => names.push(name),
-            _ => return Err(io::ErrorKind::InvalidInput.into()),
-        }
-    }
-    let last = names.pop().ok_or(io::ErrorKind::InvalidInput)?;
-    for name in names {
-        at = openat(&at, name, folder_flags, Mode::empty())?;
-    }
-    files::regular(File::from(openat(&at, last, file_flags, Mode::empty())?))
 }
 
 /// Whether a file has this size and this hash. One that cannot be read to its end has not.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rustix::fs::{CWD, Mode};
+
 use super::*;
 use crate::job::log::sha256_hex;
 
