@@ -88,8 +88,10 @@ pub struct Effective {
     pub hide: Vec<PathBuf>,
     /// Paths relative to the person's home that it must be able to read, whatever is hidden by default.
     pub needs: Vec<String>,
-    /// Login files relative to the person's home, for the private one.
+    /// Files relative to the person's home that the person lets into the private one.
     pub home_files: Vec<String>,
+    /// The same for the profile's login files: those that are there.
+    pub logins: Vec<String>,
     /// Folders to make in the private home.
     pub home_folders: Vec<String>,
     /// Names of variables that it gets.
@@ -149,7 +151,8 @@ impl Effective {
             network: asked.network.clone().or(mine.network.clone()).unwrap_or_default(),
             hide: hide(wishes)?,
             needs: lists(|profile| &profile.needs),
-            home_files: union([lists(|profile| &profile.home_files), mine.home_files.clone()]),
+            home_files: mine.home_files.clone(),
+            logins: lists(|profile| &profile.home_files),
             home_folders: lists(|profile| &profile.home_folders),
             pass_env: union([
                 lists(|profile| &profile.pass_env),

@@ -139,12 +139,12 @@ fn what_we_set_goes_before_what_was_there() {
 
 #[test]
 fn a_profile_gets_its_own_keys_only_and_its_own_variables() {
-    let names = ["PATH", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "CODEX_HOME", "MY_OWN"];
+    let names = ["PATH", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MY_STATE", "MY_OWN"];
     let mut environment = build_from(&names, Filter::Profile, &["OPENAI_API_KEY"]);
     assert_eq!(get(&environment, "OPENAI_API_KEY"), Some("ours"));
-    assert_eq!(environment.withheld, ["ANTHROPIC_API_KEY", "CODEX_HOME", "MY_OWN"]);
-    environment.set(vec![("CODEX_HOME".into(), "/p/home/.codex".into())]);
-    assert_eq!(get(&environment, "CODEX_HOME"), Some("/p/home/.codex"));
+    assert_eq!(environment.withheld, ["ANTHROPIC_API_KEY", "MY_OWN", "MY_STATE"]);
+    environment.set(vec![("MY_STATE".into(), "/p/home/.state".into())]);
+    assert_eq!(get(&environment, "MY_STATE"), Some("/p/home/.state"));
     assert_eq!(environment.withheld, ["ANTHROPIC_API_KEY", "MY_OWN"]);
     assert!(environment.variables.is_sorted());
 }

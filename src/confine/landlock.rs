@@ -63,6 +63,8 @@ pub struct Rules<'a> {
     pub terminals: &'a [&'a Path],
     /// What cannot be read. Where another layer hides it, leave this empty.
     pub hidden: &'a [PathBuf],
+    /// What can be read although it lies below something hidden.
+    pub needed: &'a [PathBuf],
     /// TCP.
     pub network: &'a Network,
 }
@@ -117,6 +119,10 @@ pub fn restrict(abi: u32, rules: &Rules<'_>) -> io::Result<()> {
     let ruleset = sys::landlock_create(abi, known(abi), net, scoped)?;
     for (path, grant) in readable(rules.hidden)? {
         allow(&ruleset, abi, &path, grant, Missing::PassOver)?;
+    }
+    let inside = |path: &&PathBuf| rules.hidden.iter().any(|hidden| path.starts_with(hidden));
+    for path in rules.needed.iter().filter(inside) {
+        allow(&ruleset, abi, path, Grant::Read, Missing::PassOver)?;
     }
     for folder in rules.folders {
         allow(&ruleset, abi, folder, Grant::Folder, Missing::Fail)?;

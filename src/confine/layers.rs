@@ -53,43 +53,41 @@ impl Layers {
         names.join("+")
     }
 
-    /// What a process under this plan can still do, one line each, for people.
+    /// What a process under this plan is not held back from, one phrase each, for people.
     pub fn not_covered(self, plan: &Plan) -> Vec<String> {
-        let mut open: Vec<&str> = Vec::new();
+        let mut open: Vec<String> = Vec::new();
+        let mut say = |words: &str| open.push(words.to_owned());
         let abi = self.landlock.unwrap_or(0);
         if !self.hold() {
-            open.push("the agent can write wherever you can: its worktree is where it starts, not a wall");
-            open.push("the agent can read your files and use the network");
+            say("writing wherever you can: its worktree is where it starts, not a wall");
+            say("reading your files");
+            say("the network");
         } else {
-            open.push("the agent can read all files that you can, but for the hidden ones");
+            say("reading your files, but for the hidden ones");
             if !self.mounts {
-                open.push("it can change modes, owners, times and extended attributes of your files outside");
-                open.push("it can list the names in hidden folders");
+                say("modes, owners, times and extended attributes of your files outside");
+                say("the names in hidden folders");
             }
-            match (&plan.network, abi >= landlock::TCP) {
-                (Network::Allow, _) => open.push("it can use the network"),
-                (_, true) => open.push("it can use UDP and other protocols than TCP"),
-                (_, false) => open.push("it can use the network: the restriction needs Landlock ABI 4"),
+            match &plan.network {
+                Network::Allow => say("the network"),
+                network => say(&format!("UDP and other protocols than TCP (network: {network})")),
             }
-            open.push(if plan.private.is_empty() {
-                "it can connect to Unix sockets by path (docker, tmux, an ssh agent): `confinement: strict` hides /run and /tmp"
+            say(if plan.private.is_empty() {
+                "Unix sockets by path, such as docker's or tmux's (`confinement: strict` hides /run and /tmp)"
             } else {
-                "it can connect to Unix sockets by path outside of /run and /tmp"
+                "Unix sockets by path outside of /run and /tmp"
             });
             if abi < landlock::SCOPES {
-                open.push("it can connect to abstract Unix sockets");
-            }
-            if !plan.leaves_memory_folder() {
-                open.push("/dev/shm is closed to it, since the clone or its worktrees lie there");
+                say("abstract Unix sockets");
             }
         }
         if self.pids.is_none() {
             if abi < landlock::SCOPES {
-                open.push("it can send signals to your other processes");
+                say("signals to your other processes");
             }
-            open.push("if agentgate and its warden are killed together with SIGKILL, daemons of the agent live on");
+            say("its daemons, if agentgate and its warden are killed together with SIGKILL");
         }
-        open.into_iter().map(str::to_owned).collect()
+        open
     }
 }
 

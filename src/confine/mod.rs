@@ -76,6 +76,7 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
                 terminals: &terminals,
                 // The mounts hide them, and then the folders around them can be listed.
                 hidden: if plan.layers.mounts { &[] } else { &plan.hidden },
+                needed: &plan.needed,
                 network: &plan.network,
             },
         )?;

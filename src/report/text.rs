@@ -111,6 +111,11 @@ fn run(report: &run::Report) -> (String, String) {
         result.push_str(&format!("landed={}\n", landed.target));
     }
     let mut beside: String = report.findings.iter().map(render::finding).collect();
+    beside.push_str(&format!(
+        "agentgate: confinement {}; not covered: {}\n",
+        report.confinement,
+        report.not_covered.join("; ")
+    ));
     beside.push_str(&render::warnings(&report.warnings));
     beside.push_str(&notes(&report.notices));
     if report.exit == Exit::Ok {

@@ -129,9 +129,23 @@ fn every_profile_runs_with_the_task_where_it_looks_for_it() {
             assert!(!values().any(|value| value.contains(open)), "{name}: {open}");
         }
     }
-    // It is confined, so its own sandbox is off.
+    // Its own sandbox is off inside of ours, and on where there is none.
     let args = shown(&repo, "job-codex", "args.txt");
     assert!(args.contains("\n--sandbox\ndanger-full-access\n"), "{args}");
+    let open = repo.command(["run", "--job-id", "open", "--agent", "codex", "--confinement", "off"]);
+    let open = open
+        .args([task(&repo, "Goal: x\n")])
+        .env("PATH", stand_in(&repo, "codex"));
+    open.env("AGENT_MODEL_LABEL", MODEL).run().expect(0, &[]);
+    let own = shown(&repo, "open", "args.txt");
+    assert!(own.contains("\n--sandbox\nworkspace-write\n"), "{own}");
+    let value = repo.git([
+        "log",
+        "-1",
+        "--format=%(trailers:key=Agent-Confinement,valueonly)",
+        "agent/open",
+    ]);
+    assert_eq!(value.trim(), "unconfined,confinement-off");
     let worktree = jobs_root(&repo).join("job-codex");
     assert!(args.contains(&format!("\n-C\n{}\n", worktree.display())), "{args}");
     let home = jobs_root(&repo).join(".jobs/job-codex/home/.codex");
@@ -139,31 +153,29 @@ fn every_profile_runs_with_the_task_where_it_looks_for_it() {
 }
 
 #[test]
-fn an_agents_own_sandbox_is_on_where_ours_is_off() {
-    let repo = Repo::new();
-    let path = stand_in(&repo, "codex");
-    let task = task(&repo, "Goal: x\n");
-    let job = repo
-        .command(["run", "--job-id", "j1", "--agent", "codex", "--confinement", "off"])
-        .args([task]);
-    job.env("PATH", path)
-        .env("AGENT_MODEL_LABEL", MODEL)
-        .run()
-        .expect(0, &["unconfined"]);
-    let args = shown(&repo, "j1", "args.txt");
-    assert!(args.contains("\n--sandbox\nworkspace-write\n"), "{args}");
-}
-
-#[test]
 fn folders_that_a_profile_needs_are_there_when_it_starts() {
     let repo = Repo::new();
     let (folder, path) = bin(&repo);
     let file = folder.join("codex");
-    fs::write(&file, "#!/bin/sh\ntest -d \"$CODEX_HOME\" && echo 1 > payments/a.ts\n").expect("it can be written");
+    fs::write(
+        &file,
+        "#!/bin/sh\ntest -d \"$CODEX_HOME\" && cat \"$CODEX_HOME/auth.json\" > payments/a.ts\n",
+    )
+    .expect("it can be written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
     let task = task(&repo, "Goal: x\n");
-    let job = repo.command(["run", "--job-id", "j1", "--agent", "codex"]).args([task]);
-    job.env("PATH", path).env("AGENT_MODEL_LABEL", "m").run().expect(0, &[]);
+    let job = |id: &str| {
+        let job = repo.command(["run", "--job-id", id, "--agent", "codex"]).args([&task]);
+        job.env("PATH", &path).env("AGENT_MODEL_LABEL", "m").run()
+    };
+    // There is no login: nobody asked for one, so nothing is said.
+    let outcome = job("j1");
+    outcome.expect(16, &["auth.json"]);
+    assert!(!outcome.stderr.contains("home_files"), "{outcome}");
+    fs::create_dir_all(repo.home().join(".codex")).expect("it can be made");
+    fs::write(repo.home().join(".codex/auth.json"), "{\"a\": 1}\n").expect("it can be written");
+    job("j2").expect(0, &[]);
+    assert_eq!(shown(&repo, "j2", "payments/a.ts"), "{\"a\": 1}");
 }
 
 #[test]

@@ -289,3 +289,37 @@ fn options_that_cannot_be_meant_are_64() {
     }
     assert!(!record(&repo, "j1").exists());
 }
+
+#[test]
+fn what_the_person_hides_cannot_be_read_and_silence_ends_the_agent() {
+    let repo = Repo::new();
+    let (secret, other) = (repo.top().join("secret.txt"), repo.top().join("other.txt"));
+    fs::write(&secret, "hidden words\n").expect("it can be written");
+    fs::write(&other, "open words\n").expect("it can be written");
+    settle(&repo, &format!("hide: [{}]\n", secret.display()));
+    let script = format!(
+        "cat {} {} > payments/a.ts 2>&1; true",
+        secret.display(),
+        other.display()
+    );
+    jobs::job(&repo, "j1", &[], &script).run().expect(0, &[]);
+    let seen = shown(&repo, "j1", "payments/a.ts");
+    assert!(seen.contains("open words") && !seen.contains("hidden words"), "{seen}");
+    jobs::job(&repo, "j2", &["--hide", &other.display().to_string()], &script)
+        .run()
+        .expect(0, &[]);
+    assert!(!shown(&repo, "j2", "payments/a.ts").contains("words"));
+    jobs::job(&repo, "j3", &["--idle-timeout", "1s"], "sleep 50")
+        .run()
+        .expect(17, &["nothing for 1s"]);
+}
+
+#[test]
+fn what_nothing_acts_on_yet_is_refused() {
+    let repo = Repo::new();
+    for line in ["setup: [\"true\"]", "copy: [.env]"] {
+        settle(&repo, &format!("{line}\n"));
+        jobs::run(&repo, "j1", "true").expect(2, &["is not enforced by this version"]);
+    }
+    assert!(!record(&repo, "j1").exists());
+}

@@ -191,7 +191,10 @@ fn a_profile_brings_its_own_and_settings_beside_it_add() {
         merged.env,
         [("CODEX_HOME".into(), "{tmp}".into()), ("X".into(), "y".into())]
     );
-    assert_eq!(merged.home_files, [".codex/auth.json", ".mine"]);
+    assert_eq!(
+        (&merged.home_files[..], &merged.logins[..]),
+        (&[".mine".to_owned()][..], &[".codex/auth.json".to_owned()][..])
+    );
     assert_eq!(merged.home_folders, [".codex"]);
     assert!(merged.pass_env.contains(&"OPENAI_API_KEY".into()) && merged.pass_env.contains(&"MINE".into()));
 }

@@ -18,7 +18,7 @@ impl Job {
     /// Exit 64 where a file that was asked for cannot be copied.
     pub(super) fn make_home(&mut self, worktree: &Worktree) -> Result<Home> {
         let git = persons_config(&self.checkout)?;
-        let home_files: Vec<PathBuf> = self.effective.home_files.iter().map(PathBuf::from).collect();
+        let home_files = self.home_files();
         let wishes = Wishes {
             job: &self.owner.folder.id,
             worktree: &worktree.path,
@@ -38,6 +38,19 @@ impl Job {
         })?;
         self.notices.append(&mut home.notices);
         Ok(home)
+    }
+
+    /// The files that the person lets in, and the profile's logins that are there: nobody asked for those, so
+    /// that one is missing, or a link, is no news.
+    fn home_files(&self) -> Vec<PathBuf> {
+        let effective = &self.effective;
+        let is_file = |below: &&String| {
+            let real = self.surroundings.home().map(|home| home.join(below));
+            real.is_some_and(|real| real.symlink_metadata().is_ok_and(|meta| meta.is_file()))
+        };
+        let logins = effective.logins.iter().filter(is_file);
+        let logins = logins.filter(|login| !effective.home_files.contains(login));
+        effective.home_files.iter().chain(logins).map(PathBuf::from).collect()
     }
 
     /// Brings renewed logins back. Called when nothing of the agent is left, however it ended.

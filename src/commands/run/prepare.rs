@@ -14,6 +14,7 @@ use crate::agent::command::Found;
 use crate::agent::effective::{Effective, Wishes, label};
 use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
+use crate::confine::Mode;
 use crate::exit::{Exit, Stop};
 use crate::gate::{self, Verdict};
 use crate::git::agent_refs::AgentRefs;
@@ -129,6 +130,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         home: surroundings.home(),
         start_dir: &surroundings.cwd,
     })?;
+    must_be_built(&effective)?;
     let path = surroundings.var("PATH");
     let agent = Found::find(&effective.source, &surroundings.cwd, path).map_err(|error| {
         Stop::new(Exit::AgentFailed, format!("the agent could not be started: {error}"))
@@ -151,6 +153,11 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         .map(|dir| artifacts_folder(&checkout, surroundings, dir))
         .transpose()?;
     let mut waivers = Vec::new();
+    if effective.confinement == Mode::Off {
+        waivers.push("confinement-off".to_owned());
+    } else if effective.allow_unconfined && !walls.layers.hold() {
+        waivers.push("allow-unconfined".to_owned());
+    }
     if options.allow_dirty {
         waivers.push("allow-dirty".to_owned());
     } else {
@@ -244,6 +251,19 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         watch.step("--allow-dirty: the checkout's own changes are not part of the job and stay as they are");
     }
     Ok(job)
+}
+
+/// `setup` and `copy` are read, but nothing acts on them yet: refused, never ignored.
+fn must_be_built(effective: &Effective) -> Result<()> {
+    let key = match (effective.setup.is_empty(), effective.copy.is_empty()) {
+        (true, true) => return Ok(()),
+        (false, _) => "setup",
+        (true, false) => "copy",
+    };
+    let stop = Stop::new(Exit::PolicyUnusable, format!("`{key}` is not enforced by this version"));
+    Err(stop
+        .hint("remove it from the settings, so that nobody relies on it")
+        .into())
 }
 
 /// A line of the task for a terminal: what would move its cursor or colours is escaped.
