@@ -130,7 +130,6 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         home: surroundings.home(),
         start_dir: &surroundings.cwd,
     })?;
-    must_be_built(&effective)?;
     let path = surroundings.var("PATH");
     let agent = Found::find(&effective.source, &surroundings.cwd, path).map_err(|error| {
         Stop::new(Exit::AgentFailed, format!("the agent could not be started: {error}"))
@@ -251,19 +250,6 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         watch.step("--allow-dirty: the checkout's own changes are not part of the job and stay as they are");
     }
     Ok(job)
-}
-
-/// `setup` and `copy` are read, but nothing acts on them yet: refused, never ignored.
-fn must_be_built(effective: &Effective) -> Result<()> {
-    let key = match (effective.setup.is_empty(), effective.copy.is_empty()) {
-        (true, true) => return Ok(()),
-        (false, _) => "setup",
-        (true, false) => "copy",
-    };
-    let stop = Stop::new(Exit::PolicyUnusable, format!("`{key}` is not enforced by this version"));
-    Err(stop
-        .hint("remove it from the settings, so that nobody relies on it")
-        .into())
 }
 
 /// A line of the task for a terminal: what would move its cursor or colours is escaped.
