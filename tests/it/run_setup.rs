@@ -158,6 +158,16 @@ fn the_jobs_limit_holds_for_them_and_their_daemons_are_ended() {
 }
 
 #[test]
+fn a_hook_that_setup_left_where_nothing_held_it_is_20() {
+    let repo = with("setup: [[sh, -c, 'echo x > $MAIN/.git/hooks/pre-commit; exit 1']]\n");
+    let outcome = job(&repo, "j1", &["--confinement", "off"], CHANGE)
+        .env("MAIN", &repo.root)
+        .run();
+    outcome.expect(20, &["the clone's git dir changed during setup: hooks/pre-commit"]);
+    not_started(&repo, &outcome);
+}
+
+#[test]
 fn a_signal_during_setup_ends_the_job() {
     let repo = with("setup: [[sh, -c, 'mkdir cache; echo x > cache/at-work; sleep 300']]\n");
     let mut running = job(&repo, "j1", &[], CHANGE).deadline(Duration::from_secs(40)).spawn();

@@ -176,7 +176,7 @@ impl Job {
     }
 
     /// What the agent, or somebody else, changed in the clone meanwhile.
-    fn compare_clone(&mut self) -> Result<Vec<String>> {
+    pub(super) fn compare_clone(&mut self) -> Result<Vec<String>> {
         let Some(before) = &self.before else {
             return Ok(Vec::new());
         };

@@ -11,6 +11,7 @@ use super::words::{agent_end, end_words, last_lines};
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Given};
 use crate::commands::{Watch, own_sandbox};
+use crate::exit::Exit;
 use crate::files;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
@@ -20,6 +21,7 @@ use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Pointer, Shadow, copy_index};
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
+use crate::job::machine::Ending;
 use crate::job::{AgentEnd, Event};
 use crate::process::AgentRun;
 use crate::store;
@@ -153,6 +155,14 @@ impl Job {
         if let Some(ending) = stopped {
             self.settle_home(&mut home);
             self.take_worktree_back(&worktree)?;
+            let collisions = self.compare_clone()?;
+            let ending = match ending {
+                Ending::Failed(..) if !collisions.is_empty() => Ending::Failed(
+                    Exit::Collision,
+                    format!("the clone's git dir changed during setup: {}", collisions.join(", ")),
+                ),
+                ending => ending,
+            };
             return self.end(&ending, watch);
         }
         self.owner.append(&Event::StepStarted {
