@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::prepare::Job;
 use super::words::{agent_end, end_words, last_lines};
 use crate::agent::command::{Fill, Stdin};
-use crate::agent::environment::{self, Given};
+use crate::agent::environment::{self, Filter, Given};
 use crate::commands::{Watch, own_sandbox};
 use crate::exit::Exit;
 use crate::files;
@@ -22,6 +22,7 @@ use crate::git::shadow::{Pointer, Shadow, copy_index};
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
 use crate::job::machine::Ending;
+use crate::job::machine::SETUP;
 use crate::job::{AgentEnd, Event};
 use crate::process::AgentRun;
 use crate::store;
@@ -138,6 +139,10 @@ impl Job {
             env.set(own_variables?);
             Ok(command)
         });
+        // The repository's own commands need tools, not the keys of the agent that comes after them.
+        let given = Given { role: SETUP, ..given };
+        let named = &self.effective.pass_env_to_setup;
+        let setup = environment::build(&self.surroundings.vars, Filter::Profile, named, &given);
         self.withheld = env.withheld;
         let plan = self
             .walls
@@ -149,7 +154,7 @@ impl Job {
             self.before = Some(Fingerprint::take(&self.checkout, &id)?);
         }
         let stopped = match self.copy_in(&worktree)? {
-            None => self.set_up(&worktree, &env.variables, watch)?,
+            None => self.set_up(&worktree, &setup.variables, watch)?,
             stopped => stopped,
         };
         if let Some(ending) = stopped {
