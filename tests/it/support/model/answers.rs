@@ -1,6 +1,8 @@
 //! What a model that follows a [`Script`] answers, in the two protocols that the agents speak: chat
 //! completions and messages, streamed or whole.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::{Value, json};
 
 use super::Script;
@@ -12,7 +14,7 @@ const SUBMIT: &str = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 const DONE: &str = "All is done.";
 const REFUSAL: &str = "I cannot help with that.";
 
-/// Longer than that of an empty answer, so that those who compute a price get one.
+/// Tokens of every question and of every answer: more than none, so that those who compute a price get one.
 const TOKENS: u64 = 20;
 
 /// What the model says in one turn.
@@ -42,6 +44,12 @@ pub fn answer(script: &Script, request: &Request) -> Option<Answer> {
 
 fn fault(kind: &str, message: &str) -> Value {
     json!({ "type": "error", "error": { "type": kind, "message": message } })
+}
+
+/// An id that no other answer has: agents join what has the same.
+fn unique(kind: &str) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    format!("{kind}_{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// What is said next. A request that names no shell is not the agent's own work (a title, a summary),
@@ -98,15 +106,16 @@ fn chat(body: &Value, turn: &Turn) -> Answer {
         Turn::Refusal => (json!({ "role": "assistant", "content": REFUSAL }), "stop"),
         Turn::Call(name, arguments) => {
             let function = json!({ "name": name, "arguments": arguments.to_string() });
-            let call = json!({ "index": 0, "id": "call_1", "type": "function", "function": function });
+            let call = json!({ "id": unique("call"), "type": "function", "function": function });
             let message = json!({ "role": "assistant", "content": null, "tool_calls": [call] });
             (message, "tool_calls")
         }
     };
     let usage = json!({ "prompt_tokens": TOKENS, "completion_tokens": TOKENS, "total_tokens": 2 * TOKENS });
+    let id = unique("chatcmpl");
     let made = |object: &str, choices: Value, usage: &Value| {
         json!({
-            "id": "chatcmpl-1", "object": object, "created": 1_700_000_000, "model": body["model"],
+            "id": id, "object": object, "created": 1_700_000_000, "model": body["model"],
             "choices": choices, "usage": usage,
         })
     };
@@ -115,6 +124,11 @@ fn chat(body: &Value, turn: &Turn) -> Answer {
         return Answer::Json(200, made("chat.completion", choice, &usage));
     }
     let object = "chat.completion.chunk";
+    let mut message = message;
+    if let Some(call) = message["tool_calls"].get_mut(0) {
+        // In a stream, parts of one call are joined by its number.
+        call["index"] = 0.into();
+    }
     let delta = json!([{ "index": 0, "delta": message, "finish_reason": null }]);
     let end = json!([{ "index": 0, "delta": {}, "finish_reason": reason }]);
     let chunks = [
@@ -132,13 +146,14 @@ fn messages(body: &Value, turn: &Turn) -> Answer {
         Turn::Text(text) => (json!({ "type": "text", "text": text }), "end_turn"),
         Turn::Refusal => (json!({ "type": "text", "text": REFUSAL }), "refusal"),
         Turn::Call(name, arguments) => {
-            let block = json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": arguments });
+            let block = json!({ "type": "tool_use", "id": unique("toolu"), "name": name, "input": arguments });
             (block, "tool_use")
         }
     };
+    let id = unique("msg");
     let made = |content: Value, reason: Value| {
         json!({
-            "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": content,
+            "id": id, "type": "message", "role": "assistant", "model": body["model"], "content": content,
             "stop_reason": reason, "stop_sequence": null,
             "usage": { "input_tokens": TOKENS, "output_tokens": TOKENS },
         })
