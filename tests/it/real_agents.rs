@@ -1,7 +1,7 @@
 //! Installed agents, unchanged, in jobs of their own, against a model on 127.0.0.1 that follows a
 //! script. They come from a folder that `.ci/run` fills (`AGENTGATE_TEST_AGENTS`, by default
-//! `target/agents`) or from PATH; one that is not there is skipped, and the last lines on standard
-//! error tell it.
+//! `target/agents`) or from PATH. One that is not there, or does not even start here, is skipped, and a
+//! line on standard error names it.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -41,6 +41,8 @@ struct Agent {
     refused: &'static [i32],
     /// Options and exit code of a job whose model fails.
     failed: (&'static [&'static str], i32),
+    /// Whether it can be run here: asked once.
+    usable: OnceLock<Result<(), String>>,
 }
 
 fn openai(url: &str) -> Vec<(&'static str, String)> {
@@ -68,6 +70,7 @@ static QWEN: Agent = Agent {
     refused: &[15],
     // Seven attempts, a minute and a half in all: more than anybody waits for here.
     failed: (&["--timeout", "30s"], 17),
+    usable: OnceLock::new(),
 };
 
 /// Node.
@@ -79,6 +82,7 @@ static CLAUDE: Agent = Agent {
     // It takes the provider's refusal for a failure; were it taken for an answer, nothing has changed.
     refused: &[16, 15],
     failed: (&[], 16),
+    usable: OnceLock::new(),
 };
 
 /// Python. Its model must be one that its price list knows.
@@ -89,6 +93,7 @@ static MINI: Agent = Agent {
     also: &[("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "1")],
     refused: &[15],
     failed: (&[], 16),
+    usable: OnceLock::new(),
 };
 
 /// Python. It ends with 0 when it gives up, after a minute and a half.
@@ -99,6 +104,7 @@ static AIDER: Agent = Agent {
     also: &[],
     refused: &[15],
     failed: (&[], 15),
+    usable: OnceLock::new(),
 };
 
 static ALL: [&Agent; 4] = [&QWEN, &CLAUDE, &MINI, &AIDER];
@@ -116,15 +122,31 @@ fn path() -> &'static OsString {
     })
 }
 
-/// Whether the program is there.
-fn is_installed(agent: &Agent) -> bool {
-    std::env::split_paths(path()).any(|folder| folder.join(agent.name).is_file())
+impl Agent {
+    /// Whether it is there and starts, or why not: one that needs a newer Node, say, is of no use here.
+    fn usable(&self) -> &Result<(), String> {
+        self.usable.get_or_init(|| {
+            let mut places = std::env::split_paths(path()).map(|folder| folder.join(self.name));
+            let Some(program) = places.find(|place| place.is_file()) else {
+                return Err("not installed".to_owned());
+            };
+            let repo = Repo::empty();
+            let help = repo.program(&program.to_string_lossy()).args(["--help"]);
+            let outcome = help.env("PATH", path()).deadline(DEADLINE).run();
+            let lines = outcome.stderr.lines().chain(outcome.stdout.lines());
+            let first = lines.map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+            match outcome.code {
+                0 => Ok(()),
+                code => Err(format!("does not start, {code}: {first}")),
+            }
+        })
+    }
 }
 
-/// A repository and a model of its own for one agent; none where that is not installed.
+/// A repository and a model of its own for one agent; none where that cannot be run.
 fn stage(script: Script, agent: &Agent) -> Option<(Repo, ModelServer)> {
-    if !is_installed(agent) {
-        eprintln!("skipped: {} is not installed", agent.name);
+    if let Err(why) = agent.usable() {
+        eprintln!("skipped: {}: {why}", agent.name);
         return None;
     }
     Some((Repo::new(), ModelServer::start(script)))
@@ -327,14 +349,18 @@ fn each_is_ended_when_its_model_hangs() {
 /// a pass.
 #[test]
 fn those_that_are_not_here_are_named() {
-    let (here, missing): (Vec<&Agent>, Vec<&Agent>) = ALL.iter().partition(|agent| is_installed(agent));
-    let names = |agents: &[&Agent]| agents.iter().map(|agent| agent.name).collect::<Vec<_>>().join(", ");
-    let mut line = format!("real agents: {} of {} installed", here.len(), ALL.len());
-    if !here.is_empty() {
-        line.push_str(&format!(" ({})", names(&here)));
+    let (mut here, mut missing) = (Vec::new(), Vec::new());
+    for agent in ALL {
+        match agent.usable() {
+            Ok(()) => here.push(agent.name.to_owned()),
+            Err(why) => missing.push(format!("{} ({why})", agent.name)),
+        }
     }
-    if !missing.is_empty() {
-        line.push_str(&format!("; skipped: {}", names(&missing)));
+    let mut line = format!("real agents: {} of {} installed", here.len(), ALL.len());
+    for (what, names) in [("tested", here), ("skipped", missing)] {
+        if !names.is_empty() {
+            line.push_str(&format!("; {what}: {}", names.join(", ")));
+        }
     }
     let mut stderr = std::io::stderr().lock();
     writeln!(stderr, "{line}").expect("standard error can be written");
