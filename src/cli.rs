@@ -54,6 +54,8 @@ pub enum Command {
     Agents(AgentsArgs),
     /// Write a commented policy fitted to this repository
     Init(JsonArgs),
+    /// Say whether a job could run here, and try the confinement and the lock for real
+    Doctor(JsonArgs),
     /// Play two jobs in a throwaway repository
     Demo,
     /// Show help: for a command, or `exit-codes`
@@ -71,7 +73,7 @@ impl Command {
             Command::Check(args) => args.json,
             Command::Preflight(args) => args.json,
             Command::Trailers(args) => args.json,
-            Command::Status(args) | Command::Init(args) => args.json,
+            Command::Status(args) | Command::Init(args) | Command::Doctor(args) => args.json,
             Command::Log(args) => args.json,
             Command::Land(args) => args.json,
             Command::Drop(args) => args.json,

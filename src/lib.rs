@@ -30,6 +30,7 @@ use agent::effective::Asked;
 use cli::{Cli, Command};
 use commands::Surroundings;
 use commands::agents::Versions;
+use commands::doctor::trial;
 use exit::{Exit, Stop};
 use lock::Wait;
 use report::{Outcome, Terminal};
@@ -41,6 +42,8 @@ pub fn main() -> ExitCode {
     match args.get(1).and_then(|first| first.to_str()) {
         Some(process::stub::COMMAND) => return process::stub::main(args.into_iter().skip(2).collect()),
         Some(process::stub::PROBE) => return process::stub::probe(),
+        Some(trial::WRITES) => return trial::writes(&args[2..]),
+        Some(trial::LOCK) => return trial::lock(&args[2..]),
         _ => {}
     }
     // A panic has printed itself by then; what it held is released by unwinding.
@@ -203,6 +206,7 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             Outcome::Agents(commands::agents::agents(surroundings, versions)?)
         }
         Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
+        Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),
         Command::Help { topic } => Outcome::Help(help(topic.as_deref())?),
     })

@@ -28,6 +28,8 @@ pub const GATE_LOG: &str = "gate.log";
 pub const GATE_JSON: &str = "gate.json";
 /// What the agent printed.
 pub const AGENT_LOG: &str = "agent.log";
+/// The output of the commands that ran before the agent.
+pub const SETUP_LOG: &str = "setup.log";
 /// The agent's own branches, tags and stashes.
 pub const BUNDLE: &str = "agent-refs.bundle";
 /// Files that only the agent's own ignore rules hide.

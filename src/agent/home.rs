@@ -2,9 +2,9 @@
 //! nothing of it.
 //!
 //! Flags alone do not make an agent stateless, a fresh home does. Tools that the person installed
-//! below the real home are still found ([`tools`]), caches are new but for what can be read without
-//! being written ([`cargo`], [`packages`]), and of the person's own files only those that are
-//! named come along ([`logins`]).
+//! below the real home are still found (`tools`), caches are new but for what can be read without
+//! being written (`cargo`, `packages`), and of the person's own files only those that are
+//! named come along (`logins`).
 
 mod cargo;
 mod folder;

@@ -16,13 +16,14 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 const FIRST_LINE: u64 = 256;
 
 /// The absolute path of a program that can be executed, its interpreter included.
-pub(super) fn program(name: &OsStr, start_dir: &Path, path: Option<&OsStr>) -> Result<PathBuf, CommandError> {
+pub fn program(name: &OsStr, start_dir: &Path, path: Option<&OsStr>) -> Result<PathBuf, CommandError> {
     let found = find(name, start_dir, path)?;
     interpreter(&found, start_dir, path)?;
     Ok(found)
 }
 
-fn find(name: &OsStr, start_dir: &Path, path: Option<&OsStr>) -> Result<PathBuf, CommandError> {
+/// The same without a look at a script's first line.
+pub fn find(name: &OsStr, start_dir: &Path, path: Option<&OsStr>) -> Result<PathBuf, CommandError> {
     let not_found = || CommandError::NotFound {
         program: name.to_string_lossy().into_owned(),
         hint: hint(name),

@@ -5,7 +5,7 @@ pub mod effective;
 pub mod environment;
 pub mod home;
 mod input;
-mod lookup;
+pub mod lookup;
 pub mod profiles;
 pub mod settings;
 pub mod values;

@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod check;
 pub mod demo;
+pub mod doctor;
 pub mod drop;
 pub mod init;
 pub mod jobs;

@@ -8,6 +8,7 @@ use super::walls::Walls;
 use super::{Surroundings, drop, remains};
 use crate::confine::{Layers, Mode, Network};
 use crate::exit::{Exit, Stop};
+use crate::git::lfs;
 use crate::git::refs;
 use crate::git::shell;
 use crate::git::worktree::{Content, Worktree, fill, in_the_way};
@@ -76,7 +77,7 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     } else {
         Layers::default()
     };
-    let cache = Some(checkout.common.join("lfs")).filter(|cache| cache.is_dir());
+    let cache = Some(lfs::store_of(&checkout)?).filter(|cache| cache.is_dir());
     let writable = [path.clone(), worktree.admin.clone()].into_iter().chain(cache);
     let plan = walls.tool(writable.collect());
     if let Err(error) = fill(&checkout.git, &worktree, &candidate.to_string(), &created.base, &plan) {

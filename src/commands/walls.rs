@@ -91,16 +91,24 @@ impl Walls {
         let layers = if mode == Mode::Off {
             Layers::default()
         } else {
-            probe()?.choose(mode, &network, waived).map_err(|refused| {
-                let stop = Stop::new(Exit::Unconfined, refused.what);
-                refused.remedies.iter().fold(stop, |stop, remedy| stop.hint(remedy))
-            })?
+            Walls::layers_of(&probe()?, mode, &network, waived)?
         };
         Ok(Walls {
             layers,
             mode,
             network,
             ..Walls::default()
+        })
+    }
+
+    /// The layers that a machine with these answers gives for what was asked.
+    ///
+    /// # Errors
+    /// As [`Walls::choose`].
+    pub fn layers_of(probe: &Probe, mode: Mode, network: &Network, waived: bool) -> Result<Layers, Stop> {
+        probe.choose(mode, network, waived).map_err(|refused| {
+            let stop = Stop::new(Exit::Unconfined, refused.what);
+            refused.remedies.iter().fold(stop, |stop, remedy| stop.hint(remedy))
         })
     }
 

@@ -5,9 +5,10 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Access, Mode, OFlags, open};
 use rustix::io::Errno;
 
 use super::sys;
@@ -31,6 +32,9 @@ const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE_FILE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
+
+/// Character devices below `/dev` that are the machine's memory.
+const MEMORY: &[&str] = &["mem", "kmem", "port"];
 
 const BIND_TCP: u64 = 1 << 0;
 const CONNECT_TCP: u64 = 1 << 1;
@@ -63,6 +67,8 @@ pub struct Rules<'a> {
     pub terminals: &'a [&'a Path],
     /// What cannot be read. Where another layer hides it, leave this empty.
     pub hidden: &'a [PathBuf],
+    /// What can be read all the same, though it lies in a hidden folder.
+    pub needed: &'a [PathBuf],
     /// TCP.
     pub network: &'a Network,
 }
@@ -115,7 +121,7 @@ pub fn restrict(abi: u32, rules: &Rules<'_>) -> io::Result<()> {
         0
     };
     let ruleset = sys::landlock_create(abi, known(abi), net, scoped)?;
-    for (path, grant) in readable(rules.hidden)? {
+    for (path, grant) in readable(rules.hidden, rules.needed)? {
         allow(&ruleset, abi, &path, grant, Missing::PassOver)?;
     }
     for folder in rules.folders {
@@ -157,16 +163,47 @@ fn allow(ruleset: &OwnedFd, abi: u32, path: &Path, grant: Grant, missing: Missin
     sys::landlock_allow_path(ruleset, &opened, rights)
 }
 
+/// Devices from which this process could read what is on the disk or in memory, past all that is hidden.
+/// (Where there are mounts, no device can be opened but for those that stay.)
+pub fn raw_devices() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::from("/dev")];
+    while let Some(folder) = open.pop() {
+        // What cannot be listed or looked at cannot be read either.
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            let is_memory = kind.is_char_device() && MEMORY.contains(&entry.file_name().to_string_lossy().as_ref());
+            if kind.is_dir() {
+                open.push(path);
+            } else if (kind.is_block_device() || is_memory) && rustix::fs::access(&path, Access::READ_OK).is_ok() {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 /// The readable set: everything, or what is left of it beside the hidden paths. Rules only add,
 /// so the neighbours of every folder on the way are named one by one; the names in folders stay
 /// visible, since a folder's own listing cannot be granted without that of all below it.
-fn readable(hidden: &[PathBuf]) -> io::Result<Vec<(PathBuf, Grant)>> {
+fn readable(hidden: &[PathBuf], needed: &[PathBuf]) -> io::Result<Vec<(PathBuf, Grant)>> {
+    let has_below = |top: &Path| hidden.iter().any(|hidden| hidden.starts_with(top) && hidden != top);
+    let lies_in = |path: &&PathBuf| hidden.iter().any(|hidden| path.starts_with(hidden) && *path != hidden);
     let root = PathBuf::from("/");
-    if hidden.is_empty() {
-        return Ok(vec![(root, Grant::Read)]);
+    let mut granted = Vec::new();
+    let mut open = Vec::new();
+    if has_below(&root) {
+        granted.push((root.clone(), Grant::List));
     }
-    let mut granted = vec![(root.clone(), Grant::List)];
-    let mut open = vec![root];
+    let needed = needed.iter().filter(lies_in).filter(|path| !hidden.contains(path));
+    for top in std::iter::once(&root).chain(needed) {
+        if has_below(top) {
+            open.push(top.clone());
+        } else {
+            granted.push((top.clone(), Grant::Read));
+        }
+    }
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let path = folder.join(entry?.file_name());
@@ -214,7 +251,7 @@ mod tests {
         for name in ["home/.ssh", "home/src", "other"] {
             std::fs::create_dir_all(top.join(name)).expect("made");
         }
-        let granted = readable(&[top.join("home/.ssh")]).expect("listed");
+        let granted = readable(&[top.join("home/.ssh")], &[]).expect("listed");
         let has = |path: &Path| {
             granted
                 .iter()
@@ -223,5 +260,23 @@ mod tests {
         assert!(has(&top.join("home/src")) && has(&top.join("other")));
         assert!(!granted.iter().any(|(path, _)| path.starts_with(top.join("home/.ssh"))));
         assert!(!has(&top) && !has(&top.join("home")) && !has(Path::new("/")));
+    }
+
+    #[test]
+    fn what_is_needed_in_a_hidden_folder_stays_readable_but_for_what_is_hidden_in_it() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let top = std::fs::canonicalize(scratch.path()).expect("real");
+        for name in ["jobs/one/task", "jobs/two", "jobs/clone/records", "jobs/clone/objects"] {
+            std::fs::create_dir_all(top.join(name)).expect("made");
+        }
+        let hidden = [top.join("jobs"), top.join("jobs/clone/records")];
+        let needed = [top.join("jobs/one"), top.join("jobs/clone"), top.join("jobs")];
+        let granted = readable(&hidden, &needed).expect("listed");
+        let below: Vec<&PathBuf> = granted
+            .iter()
+            .map(|(path, _)| path)
+            .filter(|path| path.starts_with(&top))
+            .collect();
+        assert_eq!(below, [&top.join("jobs/one"), &top.join("jobs/clone/objects")]);
     }
 }

@@ -67,6 +67,7 @@ impl Layers {
             if !self.mounts {
                 say("modes, owners, times and extended attributes of your files outside");
                 say("the names in hidden folders");
+                say("your terminals, and what your programs share in /dev/shm");
             }
             match &plan.network {
                 Network::Allow => say("the network"),

@@ -4,6 +4,7 @@
 //! says what one process may do. The layers are applied by the stub (`process::stub`) in the process that
 //! becomes the agent: first the namespaces, then the mounts, then Landlock, and last the capabilities go.
 
+mod filter;
 mod landlock;
 mod layers;
 mod mounts;
@@ -56,7 +57,8 @@ pub fn apply_mounts(plan: &Plan) -> io::Result<()> {
     }
 }
 
-/// Applies Landlock and takes all capabilities away: the last thing before the program is executed.
+/// Applies Landlock, takes all capabilities away, and filters what a missing layer would refuse: the last
+/// thing before the program is executed.
 pub fn lock(plan: &Plan) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     if let Some(abi) = plan.layers.landlock {
@@ -68,17 +70,31 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
         }
         devices.retain(|device| device.exists());
         let terminals: Vec<&Path> = TERMINALS.iter().map(Path::new).collect();
+        // The mounts hide them, and then the folders around them can be listed.
+        let hidden = if plan.layers.mounts {
+            Vec::new()
+        } else {
+            plan.hidden.iter().cloned().chain(landlock::raw_devices()).collect()
+        };
         landlock::restrict(
             abi,
             &landlock::Rules {
                 folders: &folders,
                 devices: &devices,
                 terminals: &terminals,
-                // The mounts hide them, and then the folders around them can be listed.
-                hidden: if plan.layers.mounts { &[] } else { &plan.hidden },
+                hidden: &hidden,
+                needed: &plan.needed,
                 network: &plan.network,
             },
         )?;
     }
-    give_up_capabilities()
+    give_up_capabilities()?;
+    let refusals = filter::Refusals {
+        user_namespaces: plan.layers.landlock.is_none(),
+        limits_of_others: plan.layers.pids.is_none(),
+    };
+    if refusals.user_namespaces || refusals.limits_of_others {
+        filter::apply(refusals)?;
+    }
+    Ok(())
 }

@@ -244,6 +244,28 @@ pub(super) fn landlock_restrict(ruleset: &std::os::fd::OwnedFd) -> io::Result<()
     check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0 as libc::c_uint) })
 }
 
+/// Puts a filter on the system calls of this thread and what it starts; with no_new_privs set.
+pub(super) fn filter(program: &[libc::sock_filter]) -> io::Result<()> {
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let whole = libc::sock_fprog {
+        len: length,
+        filter: program.as_ptr().cast_mut(),
+    };
+    let unused: libc::c_ulong = 0;
+    // SAFETY: the program lives over the call and its length is given; the kernel copies it, checks it
+    // and writes to neither.
+    let result = unsafe {
+        libc::prctl(
+            libc::PR_SET_SECCOMP,
+            libc::c_ulong::from(libc::SECCOMP_MODE_FILTER),
+            &raw const whole,
+            unused,
+            unused,
+        )
+    };
+    check(result.into())
+}
+
 fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 {
         Err(io::Error::last_os_error())

@@ -3,13 +3,14 @@
 
 mod remove;
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat_with};
 
 pub use remove::remove_tree;
 
@@ -136,6 +137,25 @@ pub fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         ));
     }
     Ok(bytes)
+}
+
+/// Opens a regular file below a folder, following no link on the way and waiting for nobody.
+pub fn open_below(folder: &Path, below: &Path) -> io::Result<File> {
+    let folder_flags = OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+    let file_flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let mut at = openat(CWD, folder, folder_flags, Mode::empty())?;
+    let mut names: Vec<&OsStr> = Vec::new();
+    for part in below.components() {
+        match part {
+            Component::Normal(name) => names.push(name),
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+    let last = names.pop().ok_or(io::ErrorKind::InvalidInput)?;
+    for name in names {
+        at = openat(&at, name, folder_flags, Mode::empty())?;
+    }
+    regular(File::from(openat(&at, last, file_flags, Mode::empty())?))
 }
 
 /// Refuses what is not a regular file. It was opened without waiting, which no longer matters

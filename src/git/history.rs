@@ -18,6 +18,11 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// `Name <address>` of the author.
+    pub fn author(&self) -> String {
+        format!("{} <{}>", self.author.0, self.author.1)
+    }
+
     /// Reads it.
     ///
     /// # Errors

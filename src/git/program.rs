@@ -98,6 +98,11 @@ impl Git {
         )
     }
 
+    /// Its path, as PATH names it.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// A call in this folder.
     pub fn at(&self, cwd: &Path) -> Call<'_> {
         Call {

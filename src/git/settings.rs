@@ -11,6 +11,9 @@ use super::repo::Checkout;
 /// Size limit of an ignore or attributes file that is taken over, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 
+/// Where git-lfs keeps objects, in git's spelling of the key.
+const LFS_STORAGE: &str = "lfs.storage";
+
 /// The part of the effective configuration (git-lfs writes its filter to the person's global
 /// file) that decides what a checked-out file looks like as a blob, and which files count.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +22,11 @@ pub struct ContentSettings {
     pub config: Vec<(String, String)>,
     /// The clone's object folder.
     pub objects: PathBuf,
+    /// `lfs.storage`: where git-lfs keeps the clone's objects. No private git dir gets it: what is
+    /// written there must stay inside.
+    pub lfs_storage: Option<String>,
+    /// Where that is, if it is not the usual place.
+    lfs_elsewhere: Option<PathBuf>,
     /// `core.excludesFile` or its default place.
     pub excludes: Option<Vec<u8>>,
     /// `core.attributesFile` or its default place.
@@ -78,8 +86,16 @@ impl ContentSettings {
         };
         let optional = |path: PathBuf| read_optional(&path);
         let common = &checkout.common;
+        let lfs_storage = all
+            .iter()
+            .rev()
+            .find(|(key, _)| key == LFS_STORAGE)
+            .map(|(_, value)| value.clone())
+            .filter(|value| !value.is_empty());
         Ok(ContentSettings {
             objects: common.join("objects"),
+            lfs_elsewhere: lfs_storage.as_ref().map(|value| common.join(value)),
+            lfs_storage,
             excludes: personal("core.excludesfile", "ignore")
                 .map(optional)
                 .transpose()?
@@ -132,6 +148,17 @@ impl ContentSettings {
         files::replace(&git_dir.join("config"), config.as_bytes(), 0o600)?;
         let mut alternates = quote_alternate(&self.objects);
         alternates.push(b'\n');
+        // git-lfs reads what it does not have from `lfs/` beside each alternate.
+        if let Some(store) = &self.lfs_elsewhere {
+            let beside = git_dir.join("lfs-elsewhere");
+            let objects = beside.join("objects");
+            files::remove_tree(&beside)?;
+            std::fs::create_dir_all(&objects).with_context(|| format!("cannot make {}", objects.display()))?;
+            std::os::unix::fs::symlink(store, beside.join("lfs"))
+                .with_context(|| format!("cannot make a link in {}", beside.display()))?;
+            alternates.extend(quote_alternate(&objects));
+            alternates.push(b'\n');
+        }
         files::replace(&git_dir.join("objects/info/alternates"), &alternates, 0o600)?;
         Ok(())
     }
@@ -151,7 +178,8 @@ fn decides_content(key: &str) -> bool {
         "core.checkroundtripencoding",
     ];
     let submodule = key.starts_with("submodule.") && (key.ends_with(".url") || key.ends_with(".active"));
-    EXACT.contains(&key) || key.starts_with("filter.") || key.starts_with("lfs.") || submodule
+    let lfs = key.starts_with("lfs.") && key != LFS_STORAGE;
+    EXACT.contains(&key) || key.starts_with("filter.") || lfs || submodule
 }
 
 fn expand(value: &str, home: Option<&Path>) -> PathBuf {

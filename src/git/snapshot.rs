@@ -5,21 +5,22 @@
 //! staging happens in a second private git dir, made after the agent's end, with the index and
 //! the configuration saved before it began.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use git2::{ObjectType, Oid, Repository};
+use git2::{Oid, Repository};
 
 use crate::confine::Plan;
 use crate::files;
-use crate::gate::{self, Kind};
+use crate::gate;
 
 use super::disarm::{Submodule, make_readable};
 use super::from_git2;
+use super::import::import;
 use super::program::{Call, Git, first_lines};
 use super::settings::ContentSettings;
 use super::shadow::copy_index;
@@ -49,6 +50,8 @@ pub struct Frozen {
     pub special: Vec<Vec<u8>>,
     /// It changes a `.gitattributes` file, which does not count for the freeze itself.
     pub attributes: bool,
+    /// Paths that [`Stage::keep_out`] named and that the agent had put into the tree.
+    pub kept_out: Vec<Vec<u8>>,
     /// The agent's index is there and cannot be read: what it had added by force is not known.
     pub unread_index: bool,
 }
@@ -71,6 +74,7 @@ pub struct Stage {
     /// What git and the filters that it runs may do.
     plan: Plan,
     tmp: PathBuf,
+    private: HashSet<Vec<u8>>,
 }
 
 impl Stage {
@@ -107,7 +111,15 @@ impl Stage {
             base: base.to_owned(),
             plan,
             tmp,
+            private: HashSet::new(),
         })
+    }
+
+    /// Paths that never get into the tree, whatever the agent did with them: files of the person's that
+    /// were copied in and that the base does not have.
+    pub fn keep_out(mut self, paths: impl IntoIterator<Item = Vec<u8>>) -> Stage {
+        self.private.extend(paths);
+        self
     }
 
     /// A git call on the worktree that believes nothing in it but its files and ignore rules.
@@ -129,6 +141,7 @@ impl Stage {
         self.stage_all(git)?;
         let unread_index = !self.stage_forced(git, agent_index)?;
         self.move_links(git, &aside)?;
+        let kept_out = self.take_out(git)?;
         let text = self.git(git).arg("write-tree").text()?;
         let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
         let base_tree = repo.find_commit(base)?.tree_id();
@@ -152,8 +165,31 @@ impl Stage {
             submodules: aside.submodules,
             special: aside.special,
             attributes,
+            kept_out,
             unread_index,
         })
+    }
+
+    /// Takes the paths of [`Stage::keep_out`] out of the index; which of them were in it.
+    fn take_out(&self, git: &Git) -> Result<Vec<Vec<u8>>> {
+        if self.private.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listed = self.git(git).args(["ls-files", "--cached", "-z"]).bytes()?;
+        let mut found: Vec<Vec<u8>> = listed
+            .split(|&b| b == 0)
+            .filter(|path| self.private.contains(*path))
+            .map(<[u8]>::to_vec)
+            .collect();
+        found.dedup();
+        if !found.is_empty() {
+            let input: Vec<u8> = found.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
+            self.git(git)
+                .args(["update-index", "--force-remove", "-z", "--stdin"])
+                .stdin(input)
+                .bytes()?;
+        }
+        Ok(found)
     }
 
     /// `git add --all`. Anything it says is a failure, but for what an agent can cause and has a right
@@ -267,85 +303,4 @@ fn is_harmless(line: &str) -> bool {
     ];
     let link = line.ends_with(".gitignore': Too many levels of symbolic links");
     link || !lost.iter().any(|start| line.starts_with(start))
-}
-
-/// Brings a tree's new objects into the clone's store: read, hashed again, written. Folders that
-/// the base has at the same place are complete there already and are not opened.
-fn import(from: &Path, repo: &Repository, tree: Oid, base: Oid) -> Result<()> {
-    let staged = git2::Odb::new()?;
-    let path = from.to_str().context("the private folder's path is not UTF-8")?;
-    staged
-        .add_disk_alternate(path)
-        .with_context(|| format!("cannot open {path}"))?;
-    let store = repo.odb()?;
-    let read = |id: Oid| -> Result<(ObjectType, Vec<u8>)> {
-        let object = staged
-            .read(id)
-            .or_else(|_| store.read(id))
-            .with_context(|| format!("object {id} of the candidate cannot be read"))?;
-        Ok((object.kind(), object.data().to_vec()))
-    };
-    let mut order = Vec::new();
-    let mut seen = HashSet::new();
-    let mut open = vec![(tree, Some(base))];
-    while let Some((id, before)) = open.pop() {
-        if Some(id) == before || !seen.insert((id, before)) {
-            continue;
-        }
-        order.push(id);
-        let (kind, data) = read(id)?;
-        if kind != ObjectType::Tree {
-            bail!("object {id} of the candidate is no tree");
-        }
-        let old: HashMap<Vec<u8>, (Kind, Oid)> = match before {
-            Some(before) => entries(store.read(before)?.data())?
-                .into_iter()
-                .map(|(mode, name, id)| (name, (mode, id)))
-                .collect(),
-            None => HashMap::new(),
-        };
-        for (mode, name, child) in entries(&data)? {
-            let there = old.get(&name).copied();
-            if there == Some((mode, child)) {
-                continue;
-            }
-            match mode {
-                Kind::Tree => open.push((child, there.filter(|(mode, _)| *mode == Kind::Tree).map(|(_, id)| id))),
-                Kind::Submodule => {}
-                _ => order.push(child),
-            }
-        }
-    }
-    // Leaves first: an object in the store has everything it names.
-    for id in order.into_iter().rev() {
-        let (kind, data) = read(id)?;
-        let written = store
-            .write(kind, &data)
-            .with_context(|| format!("cannot write object {id} to the clone's store"))?;
-        if written != id {
-            bail!("object {id} of the candidate has another content than its id says");
-        }
-    }
-    Ok(())
-}
-
-/// The entries of a raw tree object.
-fn entries(mut data: &[u8]) -> Result<Vec<(Kind, Vec<u8>, Oid)>> {
-    let mut found = Vec::new();
-    while !data.is_empty() {
-        let space = data.iter().position(|&b| b == b' ').context("malformed tree")?;
-        let nul = data.iter().position(|&b| b == 0).context("malformed tree")?;
-        let id = data.get(nul + 1..nul + 21).context("malformed tree")?;
-        let name = data.get(space + 1..nul).context("malformed tree")?;
-        let kind = match data.get(..space).unwrap_or_default() {
-            b"40000" => Kind::Tree,
-            b"120000" => Kind::Symlink,
-            b"160000" => Kind::Submodule,
-            b"100755" => Kind::Executable,
-            _ => Kind::File,
-        };
-        found.push((kind, name.to_vec(), Oid::from_bytes(id)?));
-        data = data.get(nul + 21..).unwrap_or_default();
-    }
-    Ok(found)
 }

@@ -7,6 +7,9 @@ use super::{AgentEnd, Created, Event};
 use crate::exit::Exit;
 use crate::task::format_duration;
 
+/// The step in which the commands of `setup` run, before the agent.
+pub const SETUP: &str = "setup";
+
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -50,6 +53,8 @@ pub struct State {
     pub preflight: bool,
     /// Path and admin folder of the worktree.
     pub worktree: Option<(String, String)>,
+    /// How the commands before the agent ended, where they failed.
+    pub setup: Option<AgentEnd>,
     /// How the agent ended.
     pub agent: Option<AgentEnd>,
     /// The frozen tree, and how many paths it changes.
@@ -76,6 +81,9 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::Created(created) => state.created = Some(created.clone()),
         Event::PreflightPassed { .. } => state.preflight = true,
         Event::WorktreeAdded { path, admin } => state.worktree = Some((path.clone(), admin.clone())),
+        Event::StepFinished { step, end, .. } if step == SETUP => {
+            state.setup = Some(end.clone()).filter(|end| *end != AgentEnd::Exited { status: 0 });
+        }
         Event::StepFinished { end, .. } => state.agent = Some(end.clone()),
         Event::Frozen {
             tree,
@@ -119,6 +127,9 @@ pub fn next(state: &State) -> Step {
     }
     if state.worktree.is_none() {
         return Step::AddWorktree;
+    }
+    if let Some(end) = &state.setup {
+        return Step::End(after_setup(end, "a setup command"));
     }
     let Some(agent) = &state.agent else {
         return Step::RunAgent;
@@ -166,6 +177,20 @@ pub fn next(state: &State) -> Step {
     }
 }
 
+/// What a failed setup ends a job with. `what` is the command, in words.
+pub fn after_setup(end: &AgentEnd, what: &str) -> Ending {
+    let (exit, how) = match end {
+        AgentEnd::Interrupted { signal } => return Ending::Interrupted(*signal),
+        AgentEnd::TimedOut | AgentEnd::Silent { .. } => {
+            (Exit::AgentTimeout, "ran past the job's limit and was ended".to_owned())
+        }
+        AgentEnd::NotStarted { error } => (Exit::AgentFailed, format!("could not be started: {error}")),
+        AgentEnd::Signaled { signal } => (Exit::AgentFailed, format!("was killed by signal {signal}")),
+        AgentEnd::Exited { status } => (Exit::AgentFailed, format!("exited with status {status}")),
+    };
+    Ending::Failed(exit, format!("{what} {how}; the agent was not started"))
+}
+
 fn failed(exit: Exit, reason: String) -> Step {
     Step::End(Ending::Failed(exit, reason))
 }
@@ -196,6 +221,27 @@ mod tests {
         );
         let line = serde_json::to_value(AgentEnd::Silent { idle_timeout: 300 }).expect("JSON");
         assert_eq!(line, serde_json::json!({"ending": "silent", "idle_timeout": 300}));
+    }
+
+    #[test]
+    fn a_failed_setup_ends_the_job_before_the_agent() {
+        let state = |end| State {
+            preflight: true,
+            worktree: Some(("/w".into(), "/a".into())),
+            setup: Some(end),
+            ..State::default()
+        };
+        let exit = |end| match next(&state(end)) {
+            Step::End(Ending::Failed(exit, reason)) => {
+                assert!(reason.ends_with("the agent was not started"), "{reason}");
+                exit
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(exit(AgentEnd::Exited { status: 1 }), Exit::AgentFailed);
+        assert_eq!(exit(AgentEnd::TimedOut), Exit::AgentTimeout);
+        let step = next(&state(AgentEnd::Interrupted { signal: 15 }));
+        assert_eq!(step, Step::End(Ending::Interrupted(15)));
     }
 
     #[test]

@@ -151,7 +151,7 @@ pub enum Event {
         leftovers: u64,
         /// Wall-clock time in milliseconds.
         millis: u64,
-        /// `agent.log`
+        /// `agent.log`; `setup.log` of the step `setup`
         output: FileRef,
     },
     /// Everything the agent left is one tree now.

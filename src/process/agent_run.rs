@@ -100,6 +100,9 @@ pub struct Finished {
 }
 
 impl AgentRun {
+    /// This program, for one of its hidden subcommands.
+    pub const SELF: &str = SELF;
+
     /// The usual time between SIGTERM and SIGKILL.
     pub const GRACE: Duration = Duration::from_secs(2);
 

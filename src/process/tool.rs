@@ -69,6 +69,11 @@ impl Tool {
         }
     }
 
+    /// This program again, for one of its hidden subcommands.
+    pub fn own(cwd: impl Into<PathBuf>) -> Tool {
+        Tool::new(SELF, cwd)
+    }
+
     /// Runs it under the kernel's rules, in the process group that it would have without. It is then ended
     /// by SIGKILL alone.
     pub fn confined(mut self, plan: Plan) -> Tool {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
-use crate::commands::{agents, jobs, land, run};
+use crate::commands::{agents, doctor, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -61,6 +61,7 @@ pub fn render(outcome: &Outcome) -> String {
         Outcome::Init(report) => json!({
             "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
         }),
+        Outcome::Doctor(report) => doctor(report),
         Outcome::Demo(report) => json!({ "schema": "agentgate/demo/1", "exit": report.exit.code() }),
         Outcome::Help(Help::Text(text)) => json!({ "schema": "agentgate/help/1", "text": text }),
         Outcome::Help(Help::ExitCodes) => json!({
@@ -71,6 +72,30 @@ pub fn render(outcome: &Outcome) -> String {
         }),
     };
     format!("{value:#}\n")
+}
+
+fn doctor(report: &doctor::Report) -> Value {
+    let exit = report.exit();
+    json!({
+        "schema": "agentgate/doctor/1",
+        "verdict": exit.name(),
+        "exit": exit.code(),
+        "tier": report.tier,
+        "not_covered": report.not_covered,
+        "checks": report.checks.iter().map(|check| json!({
+            "name": check.name,
+            "state": check.state.word(),
+            "exit": match check.state {
+                doctor::State::Fail(exit) => Some(exit.code()),
+                doctor::State::Ok | doctor::State::Warn => None,
+            },
+            "text": check.text,
+            "hints": check.hints,
+        })).collect::<Vec<_>>(),
+        "agents": report.agents.iter().map(|row| json!({
+            "name": row.profile.name, "program": row.program.as_ref().map(|path| path.to_string_lossy()),
+        })).collect::<Vec<_>>(),
+    })
 }
 
 fn run(report: &run::Report) -> Value {

@@ -1,12 +1,13 @@
 //! Outcomes as text and JSON; the only writers to standard output.
 
+mod doctor_text;
 mod json;
 mod progress;
 mod text;
 
 use std::io::Write;
 
-use crate::commands::{agents, check, demo, drop, init, jobs, land, open, preflight, run, trailers};
+use crate::commands::{agents, check, demo, doctor, drop, init, jobs, land, open, preflight, run, trailers};
 use crate::exit::{Exit, Stop};
 
 pub use progress::Terminal;
@@ -37,6 +38,8 @@ pub enum Outcome {
     Agents(agents::Report),
     /// `init`
     Init(init::Report),
+    /// `doctor`
+    Doctor(doctor::Report),
     /// `demo`
     Demo(demo::Report),
     /// `help`
@@ -59,6 +62,7 @@ impl Outcome {
             Outcome::Run(report) => report.exit,
             Outcome::Check(report) => report.exit,
             Outcome::Trailers(report) => report.exit,
+            Outcome::Doctor(report) => report.exit(),
             Outcome::Demo(report) => report.exit,
             _ => Exit::Ok,
         }

@@ -44,6 +44,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
             text.push_str(&format!("read it, then make it count:\n  {}\n", report.next));
             (text, String::new())
         }
+        Outcome::Doctor(report) => (super::doctor_text::render(report), String::new()),
         Outcome::Demo(report) => (report.text.clone(), String::new()),
         Outcome::Help(Help::Text(text)) => (text.clone(), String::new()),
         Outcome::Help(Help::ExitCodes) => (exit_codes(), String::new()),

@@ -126,8 +126,11 @@ fn floors_0_and_1_are_pure() {
 fn one_door_to_yaml_one_to_stdout_and_one_to_unsafe_code() {
     let doors = [
         ("serde_yaml::", vec!["gate/yaml"]),
-        // The stub's probe answers its parent, our own process, on a pipe.
-        ("io::stdout", vec!["report/", "process/stub.rs"]),
+        // The stub's probe and the doctor's trials answer their parent, our own process, on a pipe.
+        (
+            "io::stdout",
+            vec!["report/", "process/stub.rs", "commands/doctor/trial.rs"],
+        ),
         ("unsafe {", vec!["confine/sys.rs"]),
         ("indicatif::", vec!["report/progress.rs"]),
     ];

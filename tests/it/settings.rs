@@ -313,13 +313,3 @@ fn what_the_person_hides_cannot_be_read_and_silence_ends_the_agent() {
         .run()
         .expect(17, &["nothing for 1s"]);
 }
-
-#[test]
-fn what_nothing_acts_on_yet_is_refused() {
-    let repo = Repo::new();
-    for line in ["setup: [\"true\"]", "copy: [.env]"] {
-        settle(&repo, &format!("{line}\n"));
-        jobs::run(&repo, "j1", "true").expect(2, &["is not enforced by this version"]);
-    }
-    assert!(!record(&repo, "j1").exists());
-}

@@ -14,6 +14,7 @@ use crate::git::agent_refs;
 use crate::git::evidence;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
+use crate::git::lfs;
 use crate::git::program::Git;
 use crate::git::settings::ContentSettings;
 use crate::git::snapshot::Stage;
@@ -52,7 +53,8 @@ impl Job {
             &private.join(SAVED_INDEX),
             &self.created.base,
             self.walls.tool(Vec::new()),
-        )?;
+        )?
+        .keep_out(self.copies.paths());
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
@@ -68,6 +70,12 @@ impl Job {
             self.notices.push(format!(
                 "no file any more, and deleted in the candidate: {}",
                 names(frozen.special.iter().map(Vec::as_slice))
+            ));
+        }
+        if !frozen.kept_out.is_empty() {
+            self.notices.push(format!(
+                "copied in for the job, and kept out of the candidate although the agent had added it: {}",
+                names(frozen.kept_out.iter().map(Vec::as_slice))
             ));
         }
         if frozen.attributes {
@@ -101,6 +109,11 @@ impl Job {
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(GateError::from)?;
         let left = leftovers::among_changes(&base, &candidate).map_err(GateError::from)?;
+        let from = [stage.git_dir.clone(), private.join("git")];
+        self.bring_lfs(
+            lfs::bring(&base, &candidate, &from, &lfs::store(&content, &self.checkout.common))?,
+            watch,
+        );
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.name_leftovers(&left, &hidden);
@@ -138,8 +151,32 @@ impl Job {
         Ok(())
     }
 
+    /// Says what became of the large files that the candidate's pointers name.
+    fn bring_lfs(&mut self, brought: lfs::Brought, watch: &dyn Watch) {
+        if brought.new > 0 {
+            watch.step(&format!("{} new LFS object(s) are in the clone's store", brought.new));
+        }
+        let told = [
+            (
+                brought.missing,
+                "the content of these LFS pointers is not on this machine, so that they can be filled only if the \
+                 LFS server has it",
+            ),
+            (
+                brought.wrong,
+                "the agent left something else under the name of the content of these LFS pointers, and it stayed out",
+            ),
+        ];
+        for (paths, what) in told {
+            if !paths.is_empty() {
+                self.notices
+                    .push(format!("{what}: {}", names(paths.iter().map(Vec::as_slice))));
+            }
+        }
+    }
+
     /// What the agent, or somebody else, changed in the clone meanwhile.
-    fn compare_clone(&mut self) -> Result<Vec<String>> {
+    pub(super) fn compare_clone(&mut self) -> Result<Vec<String>> {
         let Some(before) = &self.before else {
             return Ok(Vec::new());
         };

@@ -172,6 +172,7 @@ impl Job {
             store::GATE_LOG,
             store::GATE_JSON,
             store::TASK,
+            store::SETUP_LOG,
             store::AGENT_LOG,
             store::EVENTS,
             store::HIDDEN,

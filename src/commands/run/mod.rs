@@ -3,6 +3,7 @@
 //! next -> do -> append what happened -> fold, until the machine says that the job is over. All
 //! that could be refused is refused in `prepare`, before anything was made.
 
+mod copy;
 mod freeze;
 mod home;
 mod inputs;
@@ -10,7 +11,9 @@ mod keep;
 mod leftovers;
 mod prepare;
 mod settle;
+mod setup;
 mod steps;
+mod words;
 
 use std::path::PathBuf;
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::Options;
+use super::copy::Copies;
 use super::inputs::{
     acquire, artifacts_folder, default_job_id, must_be_clean, must_be_free, program_of, read_task, rules_of,
     source_words, task_place, text,
@@ -50,6 +51,8 @@ pub struct Job {
     pub(super) artifacts: Option<PathBuf>,
     pub(super) verbose: bool,
     pub(super) walls: Walls,
+    /// What is copied into the worktree.
+    pub(super) copies: Copies,
     /// What the agent's plan leaves open, once it is made.
     pub(super) not_covered: Vec<String>,
     pub(super) worktree: Option<Worktree>,
@@ -127,7 +130,6 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         home: surroundings.home(),
         start_dir: &surroundings.cwd,
     })?;
-    must_be_built(&effective)?;
     let path = surroundings.var("PATH");
     let agent = Found::find(&effective.source, &surroundings.cwd, path).map_err(|error| {
         Stop::new(Exit::AgentFailed, format!("the agent could not be started: {error}"))
@@ -160,6 +162,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     } else {
         must_be_clean(&checkout, task_place.as_deref())?;
     }
+    let mut copies = Copies::plan(&checkout, base, &effective.copy)?;
     let store = Store::of(&checkout.common);
     let lock = match queued {
         Some(lock) => lock,
@@ -189,6 +192,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         worktree: text(&places.worktree)?,
         private: text(&places.private)?,
     };
+    let notices = std::mem::take(&mut copies.notices);
     let mut job = Job {
         checkout,
         surroundings: surroundings.clone(),
@@ -205,6 +209,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         artifacts,
         verbose: options.verbose,
         walls,
+        copies,
         not_covered: Vec::new(),
         worktree: None,
         made: None,
@@ -216,7 +221,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         refs: AgentRefs::default(),
         before: None,
         unbundled: false,
-        notices: Vec::new(),
+        notices,
         withheld: Vec::new(),
         last_output: String::new(),
         _lock: lock,
@@ -245,19 +250,6 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         watch.step("--allow-dirty: the checkout's own changes are not part of the job and stay as they are");
     }
     Ok(job)
-}
-
-/// `setup` and `copy` are read, but nothing acts on them yet: refused, never ignored.
-fn must_be_built(effective: &Effective) -> Result<()> {
-    let key = match (effective.setup.is_empty(), effective.copy.is_empty()) {
-        (true, true) => return Ok(()),
-        (false, _) => "setup",
-        (true, false) => "copy",
-    };
-    let stop = Stop::new(Exit::PolicyUnusable, format!("`{key}` is not enforced by this version"));
-    Err(stop
-        .hint("remove it from the settings, so that nobody relies on it")
-        .into())
 }
 
 /// A line of the task for a terminal: what would move its cursor or colours is escaped.

@@ -208,6 +208,12 @@ impl Job {
                     ));
                 }
             }
+            if self.owner.state.setup.is_some() {
+                next.push((
+                    format!("cat {}", shell(&folder.path.join(store::SETUP_LOG))),
+                    "what the setup commands said".to_owned(),
+                ));
+            }
             if self.owner.state.agent.is_some() {
                 next.push((
                     format!("cat {}", shell(&folder.path.join(store::AGENT_LOG))),

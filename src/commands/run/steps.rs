@@ -7,9 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
+use super::words::{agent_end, end_words, last_lines};
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Given};
 use crate::commands::{Watch, own_sandbox};
+use crate::exit::Exit;
 use crate::files;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
@@ -19,8 +21,9 @@ use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Pointer, Shadow, copy_index};
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
+use crate::job::machine::Ending;
 use crate::job::{AgentEnd, Event};
-use crate::process::{AgentRun, Ending};
+use crate::process::AgentRun;
 use crate::store;
 use crate::task::format_duration as seconds;
 
@@ -145,6 +148,23 @@ impl Job {
         if !self.walls.layers.mounts {
             self.before = Some(Fingerprint::take(&self.checkout, &id)?);
         }
+        let stopped = match self.copy_in(&worktree)? {
+            None => self.set_up(&worktree, &env.variables, watch)?,
+            stopped => stopped,
+        };
+        if let Some(ending) = stopped {
+            self.settle_home(&mut home);
+            self.take_worktree_back(&worktree)?;
+            let collisions = self.compare_clone()?;
+            let ending = match ending {
+                Ending::Failed(..) if !collisions.is_empty() => Ending::Failed(
+                    Exit::Collision,
+                    format!("the clone's git dir changed during setup: {}", collisions.join(", ")),
+                ),
+                ending => ending,
+            };
+            return self.end(&ending, watch);
+        }
         self.owner.append(&Event::StepStarted {
             step: STEP.into(),
             role: ROLE.into(),
@@ -195,18 +215,7 @@ impl Job {
                 (agent_end(finished.ending), finished.leftovers, finished.duration)
             }
         };
-        // Not one process of the agent is left: from here on the worktree is ours again.
-        if self.worktree_is_there() {
-            disarm::open_folder(&worktree.path)?;
-            if self.pointer() == Pointer::Written {
-                if !worktree.points_to(&self.places.private.join("git")) {
-                    self.notices
-                        .push("the agent changed the worktree's .git file; it was put back".to_owned());
-                }
-                self.set_git_dir_aside(&worktree)?;
-                worktree.restore_git_file()?;
-            }
-        }
+        self.take_worktree_back(&worktree)?;
         if leftovers > 0 {
             self.notices.push(format!(
                 "{leftovers} process(es) that the agent had left running were ended"
@@ -225,6 +234,22 @@ impl Job {
             millis: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             output,
         })
+    }
+
+    /// Not one process of the agent is left: from here on the worktree is ours again.
+    fn take_worktree_back(&mut self, worktree: &Worktree) -> Result<()> {
+        if self.worktree_is_there() {
+            disarm::open_folder(&worktree.path)?;
+            if self.pointer() == Pointer::Written {
+                if !worktree.points_to(&self.places.private.join("git")) {
+                    self.notices
+                        .push("the agent changed the worktree's .git file; it was put back".to_owned());
+                }
+                self.set_git_dir_aside(worktree)?;
+                worktree.restore_git_file()?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn judge(&mut self, watch: &dyn Watch) -> Result<()> {
@@ -266,47 +291,4 @@ impl Job {
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     let meta = folder.symlink_metadata().ok()?;
     meta.is_dir().then(|| (meta.dev(), meta.ino()))
-}
-
-fn agent_end(ending: Ending) -> AgentEnd {
-    match ending {
-        Ending::Exited(status) => AgentEnd::Exited { status },
-        Ending::Signaled(signal) => AgentEnd::Signaled { signal },
-        Ending::TimedOut => AgentEnd::TimedOut,
-        Ending::Silent(idle) => AgentEnd::Silent {
-            idle_timeout: idle.as_secs(),
-        },
-        Ending::Interrupted(signal) => AgentEnd::Interrupted { signal },
-        Ending::NotStarted(error) => AgentEnd::NotStarted {
-            error: error.chars().take(500).collect(),
-        },
-    }
-}
-
-fn end_words(end: &AgentEnd) -> String {
-    match end {
-        AgentEnd::Exited { status: 0 } => "done".into(),
-        AgentEnd::Exited { status } => format!("exited with {status}"),
-        AgentEnd::Signaled { signal } => format!("killed by signal {signal}"),
-        AgentEnd::TimedOut => "timed out".into(),
-        AgentEnd::Silent { .. } => "ended for its silence".into(),
-        AgentEnd::Interrupted { .. } => "interrupted".into(),
-        AgentEnd::NotStarted { .. } => "not started".into(),
-    }
-}
-
-/// The last five lines of output, printable.
-fn last_lines(raw: &[u8]) -> String {
-    let text = String::from_utf8_lossy(raw);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(5)..];
-    last.iter()
-        .map(|line| {
-            line.chars()
-                .filter(|letter| !letter.is_control())
-                .take(300)
-                .collect::<String>()
-        })
-        .collect::<Vec<_>>()
-        .join("\n")
 }

@@ -3,6 +3,8 @@
 pub mod jobs;
 pub mod memtree;
 pub mod model;
+pub mod person;
+pub mod print;
 pub mod program;
 pub mod repo;
 pub mod scene;

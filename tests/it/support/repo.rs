@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use tempfile::TempDir;
 
+use super::person::Person;
 use super::program::{Outcome, Program};
 
 /// A policy that protects `prot/` and forbids `infra/async` and redis in `payments/`.
@@ -43,6 +44,7 @@ fn in_memory() -> Option<&'static Path> {
 pub struct Repo {
     folder: Rc<TempDir>,
     clock: Rc<Cell<u64>>,
+    person: Person,
     /// Top folder of the checkout (the git dir itself where it is bare).
     pub root: PathBuf,
 }
@@ -54,7 +56,15 @@ impl Repo {
             Some(place) => TempDir::with_prefix_in("agentgate-it-", place),
             None => TempDir::with_prefix("agentgate-it-"),
         };
-        let folder = folder.expect("a temporary folder can be made");
+        Repo::empty_in(folder.expect("a temporary folder can be made"), Person::Tester)
+    }
+
+    /// [`Repo::empty`] on a disk, all of it this person's.
+    pub fn empty_of(person: Person) -> Repo {
+        Repo::empty_in(person.folder("/var/tmp"), person)
+    }
+
+    fn empty_in(folder: TempDir, person: Person) -> Repo {
         // Some systems reach their temporary folder through a link.
         let top = fs::canonicalize(folder.path()).expect("it can be resolved");
         let home = top.join("home");
@@ -68,16 +78,27 @@ impl Repo {
         let repo = Repo {
             folder: Rc::new(folder),
             clock: Rc::new(Cell::new(EPOCH)),
+            person,
             root: top.join("repo"),
         };
         fs::create_dir_all(&repo.root).expect("the checkout can be made");
+        person.own_all(&repo.top());
         repo.git(["init", "--quiet", "."]);
         repo
     }
 
+    /// [`Repo::new`] on a disk, all of it this person's.
+    pub fn of(person: Person) -> Repo {
+        Repo::empty_of(person).filled()
+    }
+
     /// One with [`POLICY`], a source file and a protected one, committed to `main`.
     pub fn new() -> Repo {
-        let repo = Repo::empty();
+        Repo::empty().filled()
+    }
+
+    fn filled(self) -> Repo {
+        let repo = self;
         repo.write("architecture/invariants.yml", POLICY);
         repo.write("payments/pay.ts", "export const pay = 1;\n");
         repo.write("prot/rules.txt", "rules\n");
@@ -117,7 +138,10 @@ impl Repo {
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
-        fs::write(path, content).expect("the file can be written");
+        fs::write(&path, content).expect("the file can be written");
+        for made in path.ancestors().take_while(|made| made.starts_with(&self.root)) {
+            self.person.own(made);
+        }
     }
 
     /// Deletes a file of the checkout.
@@ -165,12 +189,18 @@ impl Repo {
 
     /// Runs `agentgate` to its end.
     pub fn agentgate<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Outcome {
-        self.program(env!("CARGO_BIN_EXE_agentgate")).args(args).run()
+        self.command(args).run()
     }
 
     /// `agentgate`, to be given more than arguments.
     pub fn command<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Program {
-        self.program(env!("CARGO_BIN_EXE_agentgate")).args(args)
+        self.program(&self.binary()).args(args)
+    }
+
+    /// The real binary, where this person can reach it.
+    pub fn binary(&self) -> String {
+        let built = Path::new(env!("CARGO_BIN_EXE_agentgate"));
+        self.person.reachable(built, &self.top()).display().to_string()
     }
 
     /// Any program, in the checkout, with the hermetic environment. git's time moves on.
@@ -191,6 +221,7 @@ impl Repo {
         ];
         let mut command = Command::new(program);
         command.env_clear().envs(environment).current_dir(&self.root);
+        self.person.runs(&mut command);
         Program::of(command)
     }
 }
