@@ -20,6 +20,7 @@ mod gate;
 mod init;
 mod land;
 mod lock;
+mod real_agents;
 mod run_agent;
 mod run_base;
 mod run_commit;
