@@ -149,6 +149,24 @@ impl Walls {
         plan
     }
 
+    /// For a git that runs the person's filters on what an agent wrote, when the job is over: all that this
+    /// machine offers. Where that is nothing, they run as for any checkout of it.
+    ///
+    /// # Errors
+    /// The layers could not be tried.
+    pub fn for_filters(checkout: &Checkout, worktree: &Path, mut writable: Vec<PathBuf>) -> Result<Plan> {
+        let mut walls = Walls::choose(Mode::On, Network::Allow, true)?;
+        if !walls.layers.hold() {
+            walls.layers = Layers::default();
+        }
+        // git-lfs keeps what it reads and what it is given there.
+        writable.extend(Some(checkout.common.join("lfs")).filter(|cache| cache.is_dir()));
+        Ok(Plan {
+            needed: vec![worktree.to_owned(), checkout.common.clone()],
+            ..walls.tool(writable)
+        })
+    }
+
     /// What a trusted tool may do that works on what an agent left: write there.
     pub fn tool(&self, writable: Vec<PathBuf>) -> Plan {
         Plan {
