@@ -100,7 +100,20 @@ fn opening_an_agents_content_cannot_write_outside() {
     assert!(!canary.exists());
     let admin = repo.root.join(".git/worktrees/j1");
     assert!(!admin.join("config.worktree").exists());
-    repo.agentgate(["drop", "--force", "j1"]).success();
+    // `drop` asks what is edited: a touched file goes through the filter once more.
+    repo.git([
+        "config",
+        "--global",
+        "filter.run.clean",
+        "x=$(cat; echo .); sh -c \"${x%.}\"; printf %s \"${x%.}\"",
+    ]);
+    fs::File::options()
+        .append(true)
+        .open(opened.root.join("payments/a.run"))
+        .and_then(|file| file.set_modified(std::time::SystemTime::now()))
+        .expect("it can be touched");
+    repo.agentgate(["drop", "j1"]).success();
+    untouched_outside(&repo);
     same(&before, &untouched(&repo));
     nothing_left(&repo);
 }
