@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use super::{Trap, inviting};
+use super::{Trap, inviting, look_at};
 use crate::support::jobs::{job, submodule};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
@@ -249,4 +249,24 @@ fn another_git_dir_in_the_place_of_the_clones_own() {
     let outcome = unheld(&repo, &trap, "j1", plant);
     assert_eq!(outcome.code, 20, "{outcome}");
     assert!(repo.top().join("away/HEAD").exists());
+}
+
+#[test]
+fn a_git_file_that_leads_elsewhere_is_put_back() {
+    let repo = inviting();
+    let trap = Trap::new(&repo);
+    for (id, how) in [
+        ("written", "echo gitdir: $M/../e > .git"),
+        ("linked", "rm .git; ln -s $M/../e .git"),
+        ("folder", "rm .git; cp -r $M/../e .git"),
+        ("deleted", "rm .git"),
+        ("clone", "rm .git; ln -s $G .git"),
+    ] {
+        let plant = format!("git init -q --bare $M/../e; arm $M/../e; {how}");
+        unheld(&repo, &trap, id, &plant).expect(0, &["the agent changed the worktree's .git file; it was put back"]);
+        look_at(&repo, id);
+        trap.quiet(&format!("after {id}"));
+        let diff = repo.git(["diff", "--name-status", "main", &format!("agent/{id}")]);
+        assert_eq!(diff, "A\tpayments/a.ts", "{id}");
+    }
 }
