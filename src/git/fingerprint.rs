@@ -1,9 +1,11 @@
 //! What a clone looked like before an agent ran, to be compared with what it looks like after.
 //!
 //! Where the kernel does not hold the agent, this is what notices that it wrote into the clone.
-//! It proves nothing about who wrote: a difference in configuration, hooks or `info/` fails the
-//! job, since no person changes those in the middle of one by chance; moved refs and edited files
-//! are told.
+//! It proves nothing about who wrote: a difference in configuration, hooks, `info/` and what else
+//! decides which programs and objects git takes fails the job, since no person changes those in the
+//! middle of one by chance; moved refs and edited files are told.
+//!
+//! Invariant: after an agent that nothing held, no git starts in the clone before these were compared.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
