@@ -5,6 +5,7 @@
     reason = "tests start programs and write files by themselves, independently of what they test"
 )]
 
+mod after;
 mod agents;
 mod autoexec;
 mod check;

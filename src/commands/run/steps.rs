@@ -19,6 +19,7 @@ use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Pointer, Shadow, copy_index};
+use crate::git::snapshot::Hidden;
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
 use crate::job::machine::Ending;
@@ -272,6 +273,30 @@ impl Job {
                 judged_by: "nested repository (built in)".into(),
                 message: "the agent put a repository of its own here".into(),
                 hint: "remove its .git folder, or work without git init below the worktree".into(),
+                commit: None,
+            });
+        }
+        for (path, why) in &frozen.uninspectable {
+            let (judged_by, message, hint) = match why {
+                Hidden::Path => (
+                    "path length (built in)",
+                    "the path is too long for programs, so what is there cannot be inspected",
+                    "keep paths below the worktree shorter than 3000 bytes",
+                ),
+                Hidden::Encoding => (
+                    "working-tree-encoding (built in)",
+                    "the file is not in the encoding that the base's .gitattributes says",
+                    "write it in that encoding, with a byte order mark where that needs one",
+                ),
+            };
+            verdict.findings.push(Finding {
+                rule: Rule::Uninspectable,
+                path: path.clone(),
+                line: None,
+                column: None,
+                judged_by: judged_by.into(),
+                message: message.into(),
+                hint: hint.into(),
                 commit: None,
             });
         }
