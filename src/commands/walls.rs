@@ -52,6 +52,20 @@ const SECRETS: &[&str] = &[
     ".gradle/gradle.properties",
     ".nuget/NuGet/NuGet.Config",
     ".password-store",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".copilot",
+    ".gemini/oauth_creds.json",
+    ".qwen/oauth_creds.json",
+    ".config/github-copilot",
+    ".config/goose/secrets.yaml",
+    ".local/share/opencode/auth.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".env",
     ".local/share/keyrings",
     ".mozilla",
     ".config/google-chrome",
@@ -111,6 +125,28 @@ impl Walls {
             let stop = Stop::new(Exit::Unconfined, refused.what);
             refused.remedies.iter().fold(stop, |stop, remedy| stop.hint(remedy))
         })
+    }
+
+    /// What is to be hidden and cannot be: a notice each.
+    ///
+    /// # Errors
+    /// Exit 64 for the root.
+    pub fn odd_to_hide(&self) -> Result<Vec<String>> {
+        let mut notices = Vec::new();
+        for path in &self.hide {
+            match std::fs::canonicalize(path) {
+                Ok(real) if real == Path::new("/") => {
+                    let what = format!("hide: {} is everything, the job's own folder too", path.display());
+                    return Err(Stop::new(Exit::Usage, what).hint("name what is to be hidden").into());
+                }
+                Ok(_) => {}
+                Err(error) => notices.push(format!(
+                    "hide: {} hides nothing: {error} (paths are literal, no patterns)",
+                    path.display()
+                )),
+            }
+        }
+        Ok(notices)
     }
 
     /// What the agent of a job may do.

@@ -118,6 +118,13 @@ impl ContentSettings {
             std::fs::create_dir_all(git_dir.join(folder))
                 .with_context(|| format!("cannot make {}", git_dir.join(folder).display()))?;
         }
+        // git-crypt's filter looks for its keys in the git dir that git names to it.
+        if let Some(keys) = self.objects.parent().map(|common| common.join("git-crypt"))
+            && keys.is_dir()
+        {
+            let link = git_dir.join("git-crypt");
+            std::os::unix::fs::symlink(&keys, &link).with_context(|| format!("cannot make {}", link.display()))?;
+        }
         let optional = [
             ("info/exclude", &self.info_exclude),
             ("info/attributes", &self.info_attributes),

@@ -1,6 +1,7 @@
 //! Which command runs, with what arguments, standard input and environment.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use super::support::jobs::{events, job, jobs_root, record, run, script, task};
 use super::support::program::Program;
@@ -323,4 +324,21 @@ fn the_job_id_may_come_from_the_environment() {
         .env("AGENT_JOB_ID", "not/an id")
         .run()
         .expect(64, &["job id"]);
+}
+
+/// git-crypt's filter asks git for the git dir and looks for its key there.
+#[test]
+fn a_filter_finds_its_keys_where_git_crypt_keeps_them() {
+    let repo = Repo::new();
+    let dir = repo.root.join(".git/git-crypt/keys");
+    fs::create_dir_all(&dir).expect("it can be made");
+    fs::write(dir.join("default"), "a-z\n").expect("it can be written");
+    let clean = "tr \"$(cat $(git rev-parse --git-dir)/git-crypt/keys/default)\" A-Z";
+    repo.git(["config", "filter.shout.clean", clean]);
+    repo.git(["config", "filter.shout.required", "true"]);
+    repo.write(".gitattributes", "*.key filter=shout\n");
+    repo.commit("a filter");
+    let agent = "echo quiet > payments/a.key; git add -A; git diff --cached --stat; git commit -qm x";
+    run(&repo, "j1", agent).expect(0, &[]);
+    assert_eq!(repo.git(["show", "agent/j1:payments/a.key"]), "QUIET");
 }

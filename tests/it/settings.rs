@@ -313,3 +313,17 @@ fn what_the_person_hides_cannot_be_read_and_silence_ends_the_agent() {
         .run()
         .expect(17, &["nothing for 1s"]);
 }
+
+#[test]
+fn what_is_to_be_hidden_and_cannot_be_is_told() {
+    let repo = Repo::new();
+    let task = task(&repo, "Goal: x\n");
+    let run = |id: &str, path: &str| {
+        let agent = ["--", "sh", "-c", "echo 1 > payments/a.ts"];
+        let job = repo.command(["run", "--job-id", id, "--hide", path]).args([&task]);
+        job.args(agent).run()
+    };
+    run("j1", "/nowhere/*.env").expect(0, &["hide: /nowhere/*.env hides nothing", "no patterns"]);
+    run("j2", "/").expect(64, &["hide: / is everything"]);
+    assert!(!run("j3", "/var").stderr.contains("hides nothing"));
+}

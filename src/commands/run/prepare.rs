@@ -142,6 +142,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         effective.allow_unconfined,
     )?;
     walls.hide.clone_from(&effective.hide);
+    let mut notices = walls.odd_to_hide()?;
     if let Some(home) = surroundings.home() {
         walls.show = effective.needs.iter().map(|needed| home.join(needed)).collect();
     }
@@ -192,7 +193,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         worktree: text(&places.worktree)?,
         private: text(&places.private)?,
     };
-    let notices = std::mem::take(&mut copies.notices);
+    notices.append(&mut copies.notices);
     let mut job = Job {
         checkout,
         surroundings: surroundings.clone(),
