@@ -178,6 +178,13 @@ fn agents(report: &agents::Report) -> Value {
             "command": row.command,
             "note": row.profile.note,
         })).collect::<Vec<_>>(),
+        "implementer": report.implementer.as_ref().map(|agent| json!({
+            "name": agent.name,
+            "from": agent.named_by,
+            "program": agent.program.as_ref().ok().map(|path| path.to_string_lossy()),
+            "error": agent.program.as_ref().err().map(|stop| &stop.message),
+        })),
+        "unread": report.unread,
         "exit": 0,
     })
 }

@@ -91,6 +91,22 @@ fn agents(report: &agents::Report) -> String {
         }
         say("note", &row.profile.note);
     }
+    if let Some(agent) = &report.implementer {
+        text.push_str(&format!("\nwithout --agent or a command, here: {}", agent.name));
+        match &agent.program {
+            Ok(program) => text.push_str(&format!(" ({})\n  from: {}\n", line(program), agent.named_by)),
+            Err(stop) => {
+                text.push_str(&format!("\n  from: {}\n", agent.named_by));
+                text.push_str(&format!("  cannot run: {} (exit {})\n", stop.message, stop.exit));
+                for hint in &stop.hints {
+                    text.push_str(&format!("  hint: {hint}\n"));
+                }
+            }
+        }
+    }
+    if let Some(why) = &report.unread {
+        text.push_str(&format!("\nthe settings here cannot be read: {why}\n"));
+    }
     text
 }
 
@@ -239,11 +255,8 @@ fn status(report: &jobs::Status) -> (String, String) {
         text.push_str(words.trim_end());
         text.push('\n');
     }
-    let beside = match &report.holder {
-        Some(holder) => format!(
-            "agentgate: job {} (pid {}) holds the clone\n",
-            holder.job, holder.process.pid
-        ),
+    let beside = match &report.in_use {
+        Some(who) => format!("agentgate: {who}\n"),
         None => String::new(),
     };
     (text, beside)

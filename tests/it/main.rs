@@ -20,6 +20,7 @@ mod gate;
 mod init;
 mod land;
 mod lock;
+mod preflight;
 mod run_agent;
 mod run_base;
 mod run_commit;

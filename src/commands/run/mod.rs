@@ -27,7 +27,8 @@ use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
-pub use inputs::{default_job_id, must_be_clean, read_task, settings_of, task_place};
+pub use copy::Copies;
+pub use inputs::{default_job_id, must_be_clean, places, read_task, rules_of, settings_of, task_place};
 
 /// What the person asked for.
 #[derive(Clone, Debug)]

@@ -29,7 +29,9 @@ fn none_is_left(mark: &str) {
     let ended = Instant::now();
     let mut left = marked(mark);
     while !left.is_empty() {
-        let agents = left.iter().any(|(_, command)| !command.starts_with("agentgate __exec "));
+        let agents = left
+            .iter()
+            .any(|(_, command)| !command.starts_with("agentgate __exec "));
         let most = if agents { 1 } else { 10 };
         assert!(
             ended.elapsed() < Duration::from_secs(most),
