@@ -66,14 +66,11 @@ fn what_widens_rights_is_2_in_the_repository_and_names_the_persons_file() {
         // Also where the command line says all that is needed.
         let outcome = bare(&repo, "j1", &[]).args(["--", &agent]).run();
         let theirs = person(&repo).display().to_string();
-        outcome.expect(
-            2,
-            &["architecture/agentgate.yml:1:", "widens what a job may do", &theirs],
-        );
+        outcome.expect(2, &["architecture/agentgate.yml:1:", "is for a person to set", &theirs]);
         let key = line.split(':').next().expect("a key");
         assert!(outcome.stderr.contains(key), "{outcome}");
     }
-    repo.agentgate(["preflight"]).expect(2, &["widens what a job may do"]);
+    repo.agentgate(["preflight"]).expect(2, &["is for a person to set"]);
     let elsewhere = repo.top().join("cfg");
     let outcome = bare(&repo, "j1", &[])
         .env("XDG_CONFIG_HOME", &elsewhere)
