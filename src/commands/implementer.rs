@@ -10,7 +10,7 @@ use super::Surroundings;
 use super::walls::Walls;
 use crate::agent::command::Found;
 use crate::agent::effective::{Asked, Effective, Wishes, label};
-use crate::agent::settings::{Person, Runs, Settings};
+use crate::agent::settings::{AgentSettings, Person, Runs, Settings};
 use crate::exit::{Exit, Stop};
 use crate::gate::SETTINGS_PATH;
 
@@ -29,7 +29,31 @@ pub struct Chosen<'a> {
     pub person: &'a Person,
 }
 
+/// Who decided what of a job, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Who named the agent.
+    pub agent: String,
+    /// Who set its limit; none for the default.
+    pub limit: Option<String>,
+    /// Who set the limit of its silence; none where there is none.
+    pub idle_limit: Option<String>,
+}
+
 impl Chosen<'_> {
+    /// Who decided.
+    pub fn origin(&self, surroundings: &Surroundings) -> Origin {
+        Origin {
+            agent: self.named_by(surroundings).unwrap_or_default(),
+            limit: self.first_of(self.asked.timeout.map(|_| "--timeout"), self.task_timeout, |block| {
+                block.timeout
+            }),
+            idle_limit: self.first_of(self.asked.idle_timeout.map(|_| "--idle-timeout"), None, |block| {
+                block.idle_timeout
+            }),
+        }
+    }
+
     /// What command line, task and settings come to.
     ///
     /// # Errors
@@ -51,7 +75,7 @@ impl Chosen<'_> {
     /// Who named the agent; none where nobody did.
     pub fn named_by(&self, surroundings: &Surroundings) -> Option<String> {
         if !self.asked.command.is_empty() {
-            return Some("command line".to_owned());
+            return Some("the command line".to_owned());
         }
         if let Some(name) = &self.asked.agent {
             return Some(format!("--agent {name}"));
@@ -66,25 +90,11 @@ impl Chosen<'_> {
         names(&self.person.settings).then(|| self.person.shown())
     }
 
-    /// Who set the agent's limit; none for the default.
-    pub fn limited_by(&self) -> Option<String> {
-        self.first_of(self.asked.timeout.map(|_| "--timeout"), self.task_timeout, |block| {
-            block.timeout
-        })
-    }
-
-    /// Who set the limit of its silence; none where there is none.
-    pub fn silenced_by(&self) -> Option<String> {
-        self.first_of(self.asked.idle_timeout.map(|_| "--idle-timeout"), None, |block| {
-            block.idle_timeout
-        })
-    }
-
     fn first_of(
         &self,
         option: Option<&str>,
         task: Option<u64>,
-        of: fn(&crate::agent::settings::AgentSettings) -> Option<u64>,
+        of: fn(&AgentSettings) -> Option<u64>,
     ) -> Option<String> {
         let sets = |settings: &Settings| settings.implementer.as_ref().and_then(of).is_some();
         match option {

@@ -111,11 +111,12 @@ fn run(report: &run::Report) -> Value {
         "exit": report.exit.code(),
         "reason": report.reason,
         "confinement": report.confinement,
+        "narrowed": report.narrowed,
         "not_covered": report.not_covered,
         "changed": report.changed,
         "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
         "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
-        "notices": report.notices,
+        "notices": report.notices.iter().chain(&report.afterwards).collect::<Vec<_>>(),
         "landed": report.landed.as_ref().map(land),
     })
 }

@@ -35,6 +35,7 @@ mod run_setup;
 mod run_submodule;
 mod run_task;
 mod run_tree;
+mod run_words;
 mod settings;
 mod signals;
 mod status_log;

@@ -74,6 +74,8 @@ pub struct Report {
     pub reason: String,
     /// The confinement in force, and each waiver.
     pub confinement: String,
+    /// What the person has narrowed beyond it, a word or two each.
+    pub narrowed: Vec<String>,
     /// What it does not cover, one line each.
     pub not_covered: Vec<String>,
     /// What the gate found.
@@ -82,6 +84,8 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Things worth knowing.
     pub notices: Vec<String>,
+    /// What may explain the reason, to be said after it.
+    pub afterwards: Vec<String>,
     /// How many paths differ from the base.
     pub changed: usize,
     /// What to type next, with a word on why.

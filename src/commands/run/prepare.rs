@@ -12,7 +12,7 @@ use super::inputs::{
 };
 use crate::agent::command::Found;
 use crate::agent::effective::{Effective, label};
-use crate::commands::implementer::{self, Chosen};
+use crate::commands::implementer::{self, Chosen, Origin};
 use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::confine::Mode;
@@ -71,6 +71,10 @@ pub struct Job {
     pub(super) notices: Vec<String>,
     pub(super) withheld: Vec<String>,
     pub(super) last_output: String,
+    /// Its output speaks of a write that was refused.
+    pub(super) met_a_wall: bool,
+    /// Who named the agent and set its limits.
+    pub(super) origin: Origin,
     _lock: LockGuard,
 }
 
@@ -128,6 +132,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         person: &person,
     };
     let effective = chosen.effective(surroundings)?;
+    let origin = chosen.origin(surroundings);
     let agent = implementer::found(&effective, surroundings)?;
     let host = label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?.unwrap_or_else(|| "local".into());
     let walls = implementer::walls(&effective, surroundings)?;
@@ -205,6 +210,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         notices,
         withheld: Vec::new(),
         last_output: String::new(),
+        met_a_wall: false,
+        origin,
         _lock: lock,
     };
     let me = ProcessId::current().context("cannot read /proc/self")?;
