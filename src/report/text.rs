@@ -270,7 +270,10 @@ fn log(report: &jobs::Log) -> (String, String) {
         } else {
             ""
         };
-        text.push_str(&format!("{:>3}  {}  {}{known}\n", line.seq, line.at, line.kind));
+        // All of one width; the log itself leaves zeros out.
+        let at = line.at.parse::<jiff::Timestamp>();
+        let at = at.map_or_else(|_| line.at.clone(), |at| format!("{at:.3}"));
+        text.push_str(&format!("{:>3}  {at}  {}{known}\n", line.seq, line.kind));
         for (key, value) in jobs::details(&line.json) {
             text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
         }

@@ -253,7 +253,10 @@ fn where_the_base_does_not_ignore_it_the_job_ends_before_the_agent() {
     let outcome = job(&repo, "j1", &["--base", &base], CHANGE).run();
     outcome.expect(
         64,
-        &["not ignored by the rules of the base, so it would end up in the candidate: .env"],
+        &[
+            "not ignored by the rules of the base, so it would end up in the candidate: .env",
+            "commit the line in .gitignore, or remove the path from `copy`",
+        ],
     );
     not_started(&repo, &outcome);
 }

@@ -145,3 +145,23 @@ fn a_dead_job_that_was_dropped_is_not_offered_to_be_dropped() {
     assert!(!outcome.stdout.contains("agentgate drop"), "{outcome}");
     assert!(outcome.stdout.contains("dropped"), "{outcome}");
 }
+
+#[test]
+fn a_new_policy_is_to_be_committed_and_not_stashed_away() {
+    let repo = Repo::new();
+    repo.git(["rm", "--quiet", "architecture/invariants.yml"]);
+    repo.commit("none");
+    repo.write("architecture/invariants.yml", "version: 1\nunmapped: deny\n");
+    let outcome = repo.agentgate(["preflight"]);
+    outcome.expect(12, &["git add architecture/invariants.yml && git commit"]);
+    assert!(!outcome.stderr.contains("stash"), "{outcome}");
+}
+
+#[test]
+fn the_log_is_aligned() {
+    let repo = Repo::new();
+    run_to(0, &repo, "j1", EDIT);
+    let outcome = repo.agentgate(["log", "j1"]).success();
+    let mut lines = outcome.stdout.lines().filter(|line| !line.starts_with("       "));
+    assert!(lines.all(|line| line.chars().nth(28) == Some('Z')), "{outcome}");
+}

@@ -82,6 +82,16 @@ fn what_widens_rights_is_2_in_the_repository_and_names_the_persons_file() {
 }
 
 #[test]
+fn a_near_miss_of_a_persons_key_is_not_sent_to_where_it_cannot_stand() {
+    let repo = Repo::new();
+    repo.change(SETTINGS, "hid: [/x]\n");
+    repo.agentgate(["preflight"]).expect(
+        2,
+        &["did you mean `hide`? that one can stand in a person's own file only"],
+    );
+}
+
+#[test]
 fn a_bad_file_of_the_person_is_64_at_its_place() {
     let repo = Repo::new();
     let theirs = person(&repo).display().to_string();

@@ -251,7 +251,11 @@ fn unknown_keys_are_refused() {
             "known here: version, agents, setup, copy",
         ),
         ("set_up: [x]\n", "1:1: unknown key `set_up`", "did you mean `setup`?"),
-        ("hides: [/x]\n", "1:1: unknown key `hides`", "did you mean `hide`?"),
+        (
+            "hides: [/x]\n",
+            "1:1: unknown key `hides`",
+            "did you mean `hide`? that one can stand in a person's own file only",
+        ),
         (
             "input: file\n",
             "1:1: unknown key `input`",

@@ -230,12 +230,23 @@ pub fn must_be_clean(checkout: &Checkout, spared: Option<&Path>) -> Result<()> {
     if dirt.is_empty() {
         return Ok(());
     }
-    Err(
-        Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")))
-            .hint("commit or stash it: git stash --include-untracked")
-            .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
-            .into(),
-    )
+    let stop = Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")));
+    // git shows a new folder as one line.
+    let is_policy = |line: &String| {
+        let is_new = line.starts_with("?? ") || line.starts_with('A');
+        is_new && line.get(3..).is_some_and(|path| POLICY_PATH.starts_with(path))
+    };
+    let is_there = |top: &PathBuf| top.join(POLICY_PATH).is_file();
+    let stop = if checkout.workdir.as_ref().is_some_and(is_there) && dirt.iter().any(is_policy) {
+        stop.hint(format!(
+            "the policy is new, and it counts only once it is committed: git add {POLICY_PATH} && git commit"
+        ))
+    } else {
+        stop.hint("commit or stash it: git stash --include-untracked")
+    };
+    Err(stop
+        .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
+        .into())
 }
 
 /// Takes the clone lock; with `--wait` says for whom it waits.
