@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use agentgate::confine::{Layers, Mode, Network, Plan};
-use agentgate::process::{AgentRun, Ending, Finished, ProcessId, signals, stub, try_layers};
+use agentgate::process::{AgentRun, Ending, Finished, ProcessId, Tool, ToolError, signals, stub, try_layers};
 
 const CASES: &[(&str, fn())] = &[
     ("exit_codes_are_the_agents", exit_codes_are_the_agents),
@@ -28,6 +28,10 @@ const CASES: &[(&str, fn())] = &[
     ("the_agent_has_no_terminal", the_agent_has_no_terminal),
     ("output_is_kept_at_both_ends", output_is_kept_at_both_ends),
     ("the_pipe_may_be_held_open", the_pipe_may_be_held_open),
+    (
+        "a_limit_ends_a_tool_with_all_its_own",
+        a_limit_ends_a_tool_with_all_its_own,
+    ),
     ("daemons_are_ended", daemons_are_ended),
     ("who_ignores_sigterm_is_killed", who_ignores_sigterm_is_killed),
     ("a_stopped_process_is_ended", a_stopped_process_is_ended),
@@ -390,6 +394,34 @@ fn the_pipe_may_be_held_open() {
     );
     assert!(finished.leftovers >= 1);
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    nothing_left();
+}
+
+/// A tool behind walls, such as a git whose filter hangs: with namespaces not one process outlives its limit.
+fn a_limit_ends_a_tool_with_all_its_own() {
+    if !all_layers() {
+        return;
+    }
+    let dir = folder();
+    let script =
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ > far; sleep 71' & echo $$ > near; sleep 71; sleep 71";
+    let started = Instant::now();
+    let ended = Tool::new("/bin/sh", dir.path())
+        .args(["-c", script])
+        .variable("PATH", "/usr/bin:/bin")
+        .confined(plan(dir.path()))
+        .time_limit(Duration::from_millis(700))
+        .run();
+    assert!(matches!(ended, Err(ToolError::TimedOut { .. })), "{ended:?}");
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    for name in ["near", "far"] {
+        let file = dir.path().join(name);
+        let gone = Instant::now() + Duration::from_secs(2);
+        while runs(&file) {
+            assert!(Instant::now() < gone, "{name} still runs");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
     nothing_left();
 }
 

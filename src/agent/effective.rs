@@ -96,6 +96,8 @@ pub struct Effective {
     pub home_folders: Vec<String>,
     /// Names of variables that it gets.
     pub pass_env: Vec<String>,
+    /// The part of it that the person named, for what is no agent: `setup`.
+    pub pass_env_to_setup: Vec<String>,
     /// Where the worktrees of all clones go; absolute.
     pub worktree_root: Option<PathBuf>,
     /// Commands to run in the worktree before the agent: the repository's, then the person's.
@@ -159,6 +161,7 @@ impl Effective {
                 asked.pass_env.clone(),
                 mine.pass_env.clone(),
             ]),
+            pass_env_to_setup: union([asked.pass_env.clone(), mine.pass_env.clone()]),
             worktree_root: match &mine.worktree_root {
                 Some(root) => Some(wishes.absolute(Path::new(root), "worktree_root")?),
                 None => None,

@@ -145,11 +145,6 @@ impl Profile {
         }
     }
 
-    /// Whether the profile sets this variable, or takes it from the person.
-    pub fn has_variable(&self, name: &str) -> bool {
-        self.env.iter().any(|(known, _)| known == name) || self.pass_env.iter().any(|known| known == name)
-    }
-
     /// Whether it cannot run without a model label.
     pub fn demands_model(&self) -> bool {
         let values = self.env.iter().map(|(_, value)| value);

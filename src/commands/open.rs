@@ -6,9 +6,7 @@ use anyhow::{Context, Result};
 
 use super::walls::Walls;
 use super::{Surroundings, drop, remains};
-use crate::confine::{Layers, Mode, Network};
 use crate::exit::{Exit, Stop};
-use crate::git::lfs;
 use crate::git::refs;
 use crate::git::shell;
 use crate::git::worktree::{Content, Worktree, fill, in_the_way};
@@ -70,16 +68,7 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     // Somebody deleted the folder; git would not add it again.
     remains::of(&checkout, &owner.state, &created, id).forget_if_gone()?;
     let worktree = Worktree::add(&checkout.git, &checkout.common, &path, &created.base, id, Content::None)?;
-    // Filters run on what an agent wrote. Where nothing can hold them, they run as for any checkout of it.
-    let mut walls = Walls::choose(Mode::On, Network::Allow, true)?;
-    walls.layers = if walls.layers.hold() {
-        walls.layers
-    } else {
-        Layers::default()
-    };
-    let cache = Some(lfs::store_of(&checkout)?).filter(|cache| cache.is_dir());
-    let writable = [path.clone(), worktree.admin.clone()].into_iter().chain(cache);
-    let plan = walls.tool(writable.collect());
+    let plan = Walls::for_filters(&checkout, &path, vec![path.clone(), worktree.admin.clone()])?;
     if let Err(error) = fill(&checkout.git, &worktree, &candidate.to_string(), &created.base, &plan) {
         let _ = worktree.remove(id, &path.with_file_name(".trash"));
         return Err(error);

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::walls::Walls;
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::git::agent_refs;
@@ -326,7 +327,12 @@ fn own_commits(checkout: &Checkout, created: &Created) -> Result<Vec<String>> {
 /// an agent may have filled.
 fn dirt(checkout: &Checkout, worktree: &Worktree, holds: &Holds, created: &Created) -> Result<Vec<String>> {
     let path = &worktree.path;
-    let git = || checkout.git.at(path).env("GIT_ATTR_SOURCE", &created.base);
+    // Filters may be asked about what an agent wrote.
+    let plan = Walls::for_filters(checkout, path, Vec::new())?;
+    let git = || {
+        let call = checkout.git.at(path).confined(&plan);
+        call.env("GIT_ATTR_SOURCE", &created.base)
+    };
     let mut call = git().args([
         "status",
         "--porcelain=v1",

@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::Surroundings;
 use crate::confine::{Layers, Mode, Network, Plan, Probe};
 use crate::exit::{Exit, Stop};
+use crate::git::lfs;
 use crate::git::places::Places;
 use crate::git::repo::Checkout;
 use crate::process;
@@ -176,6 +177,24 @@ impl Walls {
         hidden.dedup();
         plan.hidden = hidden;
         plan
+    }
+
+    /// For a git that runs the person's filters on what an agent wrote, when the job is over: all that this
+    /// machine offers. Where that is nothing, they run as for any checkout of it.
+    ///
+    /// # Errors
+    /// The layers could not be tried.
+    pub fn for_filters(checkout: &Checkout, worktree: &Path, mut writable: Vec<PathBuf>) -> Result<Plan> {
+        let mut walls = Walls::choose(Mode::On, Network::Allow, true)?;
+        if !walls.layers.hold() {
+            walls.layers = Layers::default();
+        }
+        // git-lfs keeps what it reads and what it is given there.
+        writable.extend(Some(lfs::store_of(checkout)?).filter(|cache| cache.is_dir()));
+        Ok(Plan {
+            needed: vec![worktree.to_owned(), checkout.common.clone()],
+            ..walls.tool(writable)
+        })
     }
 
     /// What a trusted tool may do that works on what an agent left: write there.

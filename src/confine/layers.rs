@@ -71,7 +71,10 @@ impl Layers {
             }
             match &plan.network {
                 Network::Allow => say("the network"),
-                network => say(&format!("UDP and other protocols than TCP (network: {network})")),
+                network => {
+                    say(&format!("UDP and other protocols than TCP (network: {network})"));
+                    say("listening on a port that the kernel picks");
+                }
             }
             say(if plan.private.is_empty() {
                 "Unix sockets by path, such as docker's or tmux's (`confinement: strict` hides /run and /tmp)"
@@ -83,6 +86,7 @@ impl Layers {
             }
         }
         if self.pids.is_none() {
+            say("priority and processors of your other processes, and System V IPC");
             if abi < landlock::SCOPES {
                 say("signals to your other processes");
             }

@@ -61,6 +61,8 @@ pub fn apply_mounts(plan: &Plan) -> io::Result<()> {
 /// thing before the program is executed.
 pub fn lock(plan: &Plan) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
+    // The person's session keyring is inherited. Where the call is refused or missing, so it is for the agent.
+    let _ = sys::join_new_session_keyring();
     if let Some(abi) = plan.layers.landlock {
         let mut devices: Vec<&Path> = DEVICES.iter().map(Path::new).collect();
         let shm = Path::new(SHM);
@@ -92,8 +94,10 @@ pub fn lock(plan: &Plan) -> io::Result<()> {
     let refusals = filter::Refusals {
         user_namespaces: plan.layers.landlock.is_none(),
         limits_of_others: plan.layers.pids.is_none(),
+        keyrings: plan.layers.pids != Some(Pids::User),
+        tcp_by_another_door: plan.network != Network::Allow,
     };
-    if refusals.user_namespaces || refusals.limits_of_others {
+    if refusals.any() {
         filter::apply(refusals)?;
     }
     Ok(())

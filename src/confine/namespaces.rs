@@ -9,15 +9,20 @@ use super::sys;
 
 const MOUNTS_AND_PIDS: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
 
-/// Enters a mount and a PID namespace; as an ordinary user inside a user namespace in which everybody
+/// Enters these, and an IPC namespace (System V objects and POSIX queues) where the kernel has such.
+fn unshare(flags: i32) -> io::Result<()> {
+    sys::unshare(flags | libc::CLONE_NEWIPC).or_else(|_| sys::unshare(flags))
+}
+
+/// Enters a mount, a PID and an IPC namespace; as an ordinary user inside a user namespace in which everybody
 /// is who they are outside. (Mapped to 0, every file would look changed to git, and agents would take themselves
 /// for root.)
 pub fn enter(pids: Pids) -> io::Result<()> {
     match pids {
-        Pids::Root => sys::unshare(MOUNTS_AND_PIDS),
+        Pids::Root => unshare(MOUNTS_AND_PIDS),
         Pids::User => {
             let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-            sys::unshare(MOUNTS_AND_PIDS | libc::CLONE_NEWUSER)?;
+            unshare(MOUNTS_AND_PIDS | libc::CLONE_NEWUSER)?;
             write("/proc/self/setgroups", "deny")?;
             write("/proc/self/uid_map", &format!("{user} {user} 1", user = user.as_raw()))?;
             write(

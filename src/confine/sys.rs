@@ -266,6 +266,14 @@ pub(super) fn filter(program: &[libc::sock_filter]) -> io::Result<()> {
     check(result.into())
 }
 
+/// Leaves the session keyring for a new, empty one.
+pub(super) fn join_new_session_keyring() -> io::Result<()> {
+    /// `KEYCTL_JOIN_SESSION_KEYRING` of `include/uapi/linux/keyctl.h`.
+    const JOIN: libc::c_int = 1;
+    // SAFETY: a null name is allowed and means an anonymous one; nothing is read.
+    check(unsafe { libc::syscall(libc::SYS_keyctl, JOIN, std::ptr::null::<libc::c_char>()) })
+}
+
 fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 {
         Err(io::Error::last_os_error())

@@ -120,6 +120,26 @@ pub fn rename_to_trash(path: &Path, trash: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
+/// Renames within a file system where either path may be a name too long, as long as those of the two
+/// folders are not; what is in the way is not replaced. Permissions that an agent took from the entry or
+/// its folder are given back where they forbid it.
+pub fn rename_long(from: &Path, to: &Path) -> io::Result<()> {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(ToOwned::to_owned)
+            .ok_or(io::ErrorKind::InvalidInput)
+    };
+    let (old, new) = (name(from)?, name(to)?);
+    let (source, target) = (remove::open_folder(parent(from))?, remove::open_folder(parent(to))?);
+    match renameat_with(&source, &old, &target, &new, RenameFlags::NOREPLACE) {
+        Err(rustix::io::Errno::ACCESS) => {
+            remove::unlock_entry(&source, &old)?;
+            Ok(renameat_with(&source, &old, &target, &new, RenameFlags::NOREPLACE)?)
+        }
+        result => Ok(result?),
+    }
+}
+
 /// Reads a regular file of at most `limit` bytes. A link, FIFO, folder or device is refused, and
 /// opening it waits for nobody; a longer file is `FileTooLarge`.
 pub fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {

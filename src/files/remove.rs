@@ -51,6 +51,23 @@ pub(super) fn make_accessible(path: &Path) -> io::Result<()> {
     unlock(&openat(CWD, path, flags, Mode::empty())?).map(drop)
 }
 
+/// A folder as a starting point for names in it; no permission on it is needed.
+pub(super) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(openat(CWD, path, flags, Mode::empty())?)
+}
+
+/// Lets the owner change a folder, and move an entry of it away if that is a folder itself.
+pub(super) fn unlock_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    unlock(folder)?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let entry = openat(folder, name, flags, Mode::empty())?;
+    if is_dir(&fstat(&entry)?) {
+        unlock(&entry)?;
+    }
+    Ok(())
+}
+
 /// `folder` is opened with O_PATH, which needs no permission on it; fchmod(2) refuses such a
 /// descriptor, its name under /proc does not, and that cannot lead elsewhere.
 fn unlock(folder: &OwnedFd) -> io::Result<Stat> {

@@ -20,6 +20,9 @@ use super::snapshot::Stage;
 
 /// Most bytes of a ref file that are read.
 const MAX_REFS: u64 = 8 * 1024 * 1024;
+/// Longest path (bytes, from the root) that is worked with. Programs and the kernel end at 4096, and what
+/// is laid out elsewhere for a look is reached by a path that is somewhat longer.
+const LONGEST: usize = 4000;
 /// Files that git reads in a work tree.
 const READ_BY_GIT: &[&str] = &[".gitignore", ".gitattributes", ".gitmodules"];
 
@@ -45,12 +48,30 @@ pub(super) struct Aside {
     pub(super) special: Vec<Vec<u8>>,
     /// What was called `.git` but for case, which git refuses to stage, below the worktree.
     pub(super) twins: Vec<Vec<u8>>,
+    /// What no program could name by its path: where it was, and where it lies now.
+    long: Vec<(PathBuf, PathBuf)>,
     /// Lines for `update-index`: to which commits submodules had moved.
     moved: Vec<u8>,
 }
 
-/// Folders with a repository of the agent's own, and git dirs in ignored folders: from where, to where.
-type Nested = (Vec<Vec<u8>>, Vec<(PathBuf, PathBuf)>);
+/// What was taken out, told apart by the ignore rules.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    /// Folders with a repository of the agent's own.
+    pub(super) nested: Vec<Vec<u8>>,
+    /// Where paths became too long.
+    pub(super) long: Vec<Vec<u8>>,
+    /// What lay in ignored folders: from where, to where.
+    pub(super) put_back: Vec<(PathBuf, PathBuf)>,
+}
+
+/// What was found below the top.
+#[derive(Debug, Default)]
+struct Found {
+    dots: Vec<PathBuf>,
+    special: Vec<PathBuf>,
+    long: Vec<PathBuf>,
+}
 
 impl Stage {
     /// Takes out every git dir below the top, and pipes and the like in place of files that git reads.
@@ -68,7 +89,7 @@ impl Stage {
                 links.push((path.to_vec(), String::from_utf8_lossy(id).into_owned()));
             }
         }
-        let (dots, special) = match self.look_through(&tracked) {
+        let Found { dots, special, long } = match self.look_through(&tracked) {
             Ok(found) => found,
             Err(_) => {
                 make_readable(&self.worktree)?;
@@ -81,9 +102,13 @@ impl Stage {
         std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
         let move_aside = |from: &Path, name: String| -> Result<PathBuf> {
             let to = kept.join(name);
-            std::fs::rename(from, &to).with_context(|| format!("cannot set {} aside", from.display()))?;
+            files::rename_long(from, &to).with_context(|| format!("cannot set {} aside", from.display()))?;
             Ok(to)
         };
+        for (number, path) in long.into_iter().enumerate() {
+            let to = move_aside(&path, format!("long-{number}"))?;
+            aside.long.push((path, to));
+        }
         for (number, path) in special.iter().enumerate() {
             move_aside(path, format!("special-{number}"))?;
             aside.special.push(self.below(path));
@@ -123,9 +148,9 @@ impl Stage {
     }
 
     /// Every `.git` below the top, in any case, and what is no file in the place of a tracked one or of one that
-    /// git reads. Only names and kinds are looked at.
-    fn look_through(&self, tracked: &HashSet<&[u8]>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-        let (mut dots, mut special) = (Vec::new(), Vec::new());
+    /// git reads, and where paths get too long. Only names and kinds are looked at.
+    fn look_through(&self, tracked: &HashSet<&[u8]>) -> Result<Found> {
+        let mut found = Found::default();
         let mut walk = walkdir::WalkDir::new(&self.worktree)
             .follow_links(false)
             .min_depth(1)
@@ -133,9 +158,14 @@ impl Stage {
         while let Some(entry) = walk.next() {
             let entry = entry?;
             let kind = entry.file_type();
-            if entry.file_name().eq_ignore_ascii_case(".git") {
+            if is_too_long(entry.path()) {
+                found.long.push(entry.path().to_owned());
+                if kind.is_dir() {
+                    walk.skip_current_dir();
+                }
+            } else if entry.file_name().eq_ignore_ascii_case(".git") {
                 if entry.depth() > 1 || entry.file_name() != ".git" {
-                    dots.push(entry.path().to_owned());
+                    found.dots.push(entry.path().to_owned());
                 }
                 if kind.is_dir() {
                     walk.skip_current_dir();
@@ -143,11 +173,11 @@ impl Stage {
             } else if !kind.is_dir() && !kind.is_file() && !kind.is_symlink() {
                 let name = entry.file_name().to_string_lossy();
                 if READ_BY_GIT.contains(&name.as_ref()) || tracked.contains(self.below(entry.path()).as_slice()) {
-                    special.push(entry.path().to_owned());
+                    found.special.push(entry.path().to_owned());
                 }
             }
         }
-        Ok((dots, special))
+        Ok(found)
     }
 
     fn below(&self, path: &Path) -> Vec<u8> {
@@ -179,23 +209,31 @@ impl Stage {
         Ok(())
     }
 
-    /// Tells repositories that the agent put among its work from those in ignored folders, such as a
-    /// package manager's.
-    pub(super) fn nested_or_ignored(&self, git: &Git, aside: &Aside) -> Result<Nested> {
-        let (mut nested, mut put_back) = Nested::default();
-        if aside.git_dirs.is_empty() {
-            return Ok((nested, put_back));
+    /// Tells what the agent put among its work from what lies in ignored folders, such as a package
+    /// manager's.
+    pub(super) fn sort_out(&self, git: &Git, aside: &Aside) -> Result<Sorted> {
+        let mut sorted = Sorted::default();
+        let asked = |path: &Path, is_folder: bool| {
+            let end: &[u8] = if is_folder { b"/" } else { b"" };
+            [b"./", self.below(path).as_slice(), end].concat()
+        };
+        let dirs = aside.git_dirs.iter().map(|(folder, to)| {
+            let from = folder.join(".git");
+            (folder, asked(folder, true), from, to, false)
+        });
+        let long = aside
+            .long
+            .iter()
+            .map(|(from, to)| (from, asked(from, to.is_dir()), from.clone(), to, true));
+        let all: Vec<_> = dirs.chain(long).collect();
+        if all.is_empty() {
+            return Ok(sorted);
         }
-        let paths: Vec<Vec<u8>> = aside.git_dirs.iter().map(|(folder, _)| self.below(folder)).collect();
+        let input = all.iter().flat_map(|(_, asked, ..)| [asked.as_slice(), b"\0"].concat());
         let outcome = self
             .git(git)
             .args(["check-ignore", "-z", "--stdin"])
-            .stdin(
-                paths
-                    .iter()
-                    .flat_map(|path| [b"./", &path[..], b"/\0"].concat())
-                    .collect::<Vec<u8>>(),
-            )
+            .stdin(input.collect::<Vec<u8>>())
             .outcome()?;
         anyhow::ensure!(
             matches!(outcome.status, Status::Exited(0 | 1)),
@@ -203,15 +241,21 @@ impl Stage {
             first_lines(&outcome.stderr)
         );
         let ignored: HashSet<&[u8]> = outcome.stdout.split(|&b| b == 0).collect();
-        for (path, (folder, to)) in paths.into_iter().zip(&aside.git_dirs) {
-            if ignored.contains([b"./", &path[..], b"/"].concat().as_slice()) {
-                put_back.push((folder.join(".git"), to.clone()));
+        for (path, asked, from, to, is_long) in all {
+            if ignored.contains(asked.as_slice()) {
+                sorted.put_back.push((from, to.clone()));
+            } else if is_long {
+                sorted.long.push(self.below(path));
             } else {
-                nested.push(path);
+                sorted.nested.push(self.below(path));
             }
         }
-        Ok((nested, put_back))
+        Ok(sorted)
     }
+}
+
+fn is_too_long(path: &Path) -> bool {
+    path.as_os_str().len() > LONGEST
 }
 
 /// The git dir that a `.git` is or points to.
@@ -262,7 +306,9 @@ pub(super) fn make_readable(folder: &Path) -> Result<()> {
         for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
             let entry = entry?;
             let kind = entry.file_type()?;
-            if kind.is_dir() {
+            if is_too_long(&entry.path()) {
+                // Nobody reads it by its path either.
+            } else if kind.is_dir() {
                 open.push(entry.path());
             } else if kind.is_file() {
                 grant(&entry.path(), 0o400)?;

@@ -42,3 +42,14 @@ pub fn from_git2(id: git2::Oid) -> Oid {
 pub fn shell(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
 }
+
+/// Whether an error says that an object is missing, damaged or not what its id says.
+pub fn is_unreadable(error: &anyhow::Error) -> bool {
+    let causes = error.chain().filter_map(|cause| cause.downcast_ref::<git2::Error>());
+    causes.into_iter().any(|cause| {
+        matches!(
+            cause.code(),
+            git2::ErrorCode::NotFound | git2::ErrorCode::HashsumMismatch
+        ) || cause.class() == git2::ErrorClass::Zlib
+    })
+}

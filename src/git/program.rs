@@ -24,6 +24,8 @@ const SAFE: &[(&str, &str)] = &[
     ("log.showSignature", "false"),
     ("advice.detachedHead", "false"),
     ("advice.addEmbeddedRepo", "false"),
+    // A bare clone is where the person's own worktree says it is; git is never left to find one.
+    ("safe.bareRepository", "all"),
 ];
 
 /// A git that is new enough, and the person's environment for it.

@@ -146,6 +146,14 @@ impl Checkout {
             .map(|path| path.as_os_str().as_bytes().to_vec());
         dirt_of(&self.git, workdir, spared.as_deref())
     }
+
+    /// The same, but of a submodule only that it stands at another commit: no git is started in one.
+    pub fn dirt_but_inside_submodules(&self) -> Result<Vec<String>> {
+        match &self.workdir {
+            Some(workdir) => dirt_with(&self.git, workdir, None, "--ignore-submodules=dirty"),
+            None => Ok(Vec::new()),
+        }
+    }
 }
 
 /// An operation that git has under way in a checkout, in words.
@@ -166,17 +174,15 @@ pub fn under_way(repo: &git2::Repository) -> Option<&'static str> {
 
 /// Porcelain lines of a checkout; see [`Checkout::dirt`].
 pub fn dirt_of(git: &Git, workdir: &Path, spared: Option<&[u8]>) -> Result<Vec<String>> {
+    dirt_with(git, workdir, spared, "--ignore-submodules=none")
+}
+
+fn dirt_with(git: &Git, workdir: &Path, spared: Option<&[u8]>, submodules: &str) -> Result<Vec<String>> {
     let status = |untracked: &str, below: Option<&[u8]>| {
         let mut call = git
             .at(workdir)
-            .args([
-                "status",
-                "--porcelain=v2",
-                "-z",
-                "--no-renames",
-                "--ignore-submodules=none",
-            ])
-            .arg(untracked);
+            .args(["status", "--porcelain=v2", "-z", "--no-renames"])
+            .args([submodules, untracked]);
         if let Some(folder) = below {
             let spec = [b":(top,literal)", folder].concat();
             call = call.arg("--").arg(std::ffi::OsString::from_vec(spec));

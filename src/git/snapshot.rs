@@ -42,7 +42,9 @@ pub struct Frozen {
     /// Folders in which the agent had put a repository of its own; their files are in the tree as
     /// files, which is what a reviewer can see.
     pub nested: Vec<Vec<u8>>,
-    /// Git dirs that were set aside and lie in ignored folders: from where, to where.
+    /// What else the tree does not show as it is: paths, and why.
+    pub uninspectable: Vec<(Vec<u8>, Hidden)>,
+    /// What was set aside and lies in ignored folders: from where, to where.
     pub put_back: Vec<(PathBuf, PathBuf)>,
     /// Submodules of the base that the agent filled. Their links are in the tree, their files are not.
     pub submodules: Vec<Submodule>,
@@ -61,6 +63,15 @@ impl Frozen {
     pub fn tree(&self) -> Oid {
         self.tree
     }
+}
+
+/// Why nobody can inspect what an agent left at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// The path is too long for programs; what is there is not in the tree.
+    Path,
+    /// It is not in the encoding that the base's attributes say; it is in the tree as it is.
+    Encoding,
 }
 
 /// The git dir in which staging happens.
@@ -92,6 +103,7 @@ impl Stage {
         files::remove_tree(&git_dir)?;
         files::make_private_dir(&tmp)?;
         plan.writable = vec![git_dir.clone(), tmp.clone()];
+        plan.needed = vec![worktree.to_owned(), settings.objects.clone()];
         // Warnings about line endings would count as a failure of staging.
         settings.write_into(
             &git_dir,
@@ -122,7 +134,9 @@ impl Stage {
         self
     }
 
-    /// A git call on the worktree that believes nothing in it but its files and ignore rules.
+    /// A git call on the worktree that believes nothing in it but its files and ignore rules. Each is behind
+    /// walls: whatever writes an index (`write-tree` does) may ask filters about entries that are as old as
+    /// the index itself.
     pub fn git<'a>(&self, git: &'a Git) -> Call<'a> {
         git.at(&self.worktree)
             .sealed()
@@ -132,13 +146,14 @@ impl Stage {
             .env("GIT_ATTR_SOURCE", &self.base)
             .env("TMPDIR", &self.tmp)
             .persons_home()
+            .confined(&self.plan)
     }
 
     /// Stages everything, writes the tree and brings its objects into the clone's store.
     /// `agent_index` is only asked which ignored files the agent had added on purpose.
     pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid, agent_index: &Path) -> Result<Frozen> {
         let aside = self.disarm(git)?;
-        self.stage_all(git)?;
+        let garbled = self.stage_all(git)?;
         let unread_index = !self.stage_forced(git, agent_index)?;
         self.move_links(git, &aside)?;
         let kept_out = self.take_out(git)?;
@@ -151,17 +166,21 @@ impl Stage {
             GitTree::new(repo, from_git2(tree)),
         );
         let changes = gate::tree::diff(&before, &after)?;
-        let changed = changes.len();
         let attributes = changes
             .iter()
             .any(|change| change.path.rsplit(|&b| b == b'/').next() == Some(b".gitattributes"));
-        let (nested, put_back) = self.nested_or_ignored(git, &aside)?;
-        let nested = [nested, aside.twins].concat();
+        let sorted = self.sort_out(git, &aside)?;
+        // What had to be left out of the tree is a change all the same.
+        let changed = changes.len() + sorted.long.len();
+        let nested = [sorted.nested, aside.twins].concat();
+        let long = sorted.long.into_iter().map(|path| (path, Hidden::Path));
+        let garbled = garbled.into_iter().map(|path| (path, Hidden::Encoding));
         Ok(Frozen {
             tree,
             changed,
             nested,
-            put_back,
+            uninspectable: long.chain(garbled).collect(),
+            put_back: sorted.put_back,
             submodules: aside.submodules,
             special: aside.special,
             attributes,
@@ -193,20 +212,28 @@ impl Stage {
     }
 
     /// `git add --all`. Anything it says is a failure, but for what an agent can cause and has a right
-    /// answer: files it made unreadable, and a link in place of an ignore file.
-    fn stage_all(&self, git: &Git) -> Result<()> {
+    /// answer: files it made unreadable, a link in place of an ignore file, and text that is not in the
+    /// encoding that the base's attributes say. The answer to the last is a path that it was met at.
+    fn stage_all(&self, git: &Git) -> Result<Option<Vec<u8>>> {
         let mut opened = false;
+        let mut garbled = None;
         loop {
             let outcome = self
                 .git(git)
                 .args(["add", "--all", "--sparse", "."])
-                .confined(&self.plan)
                 .limit(STAGING_LIMIT)
                 .finish_after_signal(STAGING_PATIENCE)
                 .outcome()?;
             let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
             if outcome.success() && said.lines().all(|line| line.trim().is_empty() || is_harmless(line)) {
-                return Ok(());
+                return Ok(garbled);
+            }
+            if garbled.is_none()
+                && let Some(path) = garbled_path(&outcome.stderr)
+            {
+                garbled = Some(path);
+                self.take_text_as_it_is()?;
+                continue;
             }
             if said.contains("Permission denied") && !opened {
                 opened = true;
@@ -218,6 +245,18 @@ impl Stage {
                 first_lines(&outcome.stderr)
             );
         }
+    }
+
+    /// Turns `working-tree-encoding` off. This file goes before all attributes of the tree.
+    fn take_text_as_it_is(&self) -> Result<()> {
+        let at = self.git_dir.join("info/attributes");
+        let mut attributes = match at.symlink_metadata() {
+            Ok(_) => files::read_small(&at, MAX_INDEX)?,
+            Err(_) => Vec::new(),
+        };
+        attributes.extend_from_slice(b"\n* !working-tree-encoding\n");
+        files::replace(&at, &attributes, 0o600)?;
+        Ok(())
     }
 
     /// Files that ignore rules hide and that the agent had added all the same (`git add -f`): it
@@ -276,7 +315,6 @@ impl Stage {
                     "--pathspec-file-nul",
                 ])
                 .stdin(there)
-                .confined(&self.plan)
                 .limit(STAGING_LIMIT)
                 .outcome()?;
             if !outcome.success() {
@@ -288,6 +326,22 @@ impl Stage {
         }
         Ok(true)
     }
+}
+
+/// The path in what git says of text that it cannot bring from or into an encoding.
+fn garbled_path(stderr: &[u8]) -> Option<Vec<u8>> {
+    let said = [
+        (&b"fatal: BOM is required in '"[..], &b"' if encoded as "[..]),
+        (b"fatal: BOM is prohibited in '", b"' if encoded as "),
+        (b"fatal: failed to encode '", b"' from "),
+        (b"fatal: encoding '", b"' from "),
+    ];
+    said.iter().find_map(|(start, end)| {
+        let from = stderr.windows(start.len()).position(|window| window == *start)? + start.len();
+        let rest = &stderr[from..];
+        let to = rest.windows(end.len()).rposition(|window| window == *end)?;
+        Some(rest[..to].to_vec())
+    })
 }
 
 /// What git or a filter may say beside a success. A file or folder that was passed over, and a

@@ -284,9 +284,25 @@ pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str, plan: &Plan)
             .args(args)
             .bytes()
     };
+    // Filters see what an agent wrote, and the index must be writable for them too: what git obeys there
+    // is put back afterwards.
+    let names = ["commondir", "gitdir", "HEAD", "config.worktree", "info/sparse-checkout"];
+    let before = names.map(|name| files::read_small(&worktree.admin.join(name), 1 << 20).ok());
     at(&["read-tree", tree])?;
-    at(&["checkout-index", "--all", "--force", "--quiet", "-u"])?;
-    Ok(())
+    let filled = at(&["checkout-index", "--all", "--force", "--quiet", "-u"]);
+    for (name, before) in names.iter().zip(before) {
+        let path = worktree.admin.join(name);
+        let now = files::read_small(&path, 1 << 20).ok();
+        match before {
+            before if before == now && (now.is_some() || path.symlink_metadata().is_err()) => {}
+            Some(bytes) => files::replace(&path, &bytes, 0o644)?,
+            None => files::remove_tree(&path)?,
+        }
+    }
+    if !worktree.points_to(&worktree.admin) {
+        worktree.restore_git_file()?;
+    }
+    filled.map(drop)
 }
 
 /// One registration, as git lists it.

@@ -15,11 +15,12 @@ use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::outcome::Status;
 use super::output::{Echo, Output};
 use super::signals;
 use super::stub;
 use super::supervise::{DRAIN, FLUSH, Supervisor};
-use super::tool::{SELF, Status};
+use super::tool::SELF;
 use super::tree::{Bystanders, Tree};
 use crate::confine::Plan;
 use crate::exit::{Exit, Stop};

@@ -10,6 +10,7 @@
 mod agent_run;
 mod identity;
 mod marked;
+mod outcome;
 mod output;
 pub mod signals;
 pub mod stub;
@@ -21,4 +22,5 @@ mod warden;
 pub use agent_run::{AgentRun, Ending, Finished, Progress};
 pub use identity::ProcessId;
 pub use marked::{MARK, end_marked};
-pub use tool::{Outcome, Status, Tool, ToolError, try_layers};
+pub use outcome::{Outcome, Status, ToolError};
+pub use tool::{Tool, try_layers};

@@ -17,7 +17,7 @@ use rustix::process::{
 };
 
 use super::identity::Stat;
-use super::tool::Status;
+use super::outcome::Status;
 
 /// How long the end may take after SIGKILL before we give up.
 pub(super) const END: Duration = Duration::from_secs(10);

@@ -14,9 +14,9 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, set_child_subreaper, wait, waitpid};
 
+use super::outcome::Status as Ended;
 use super::stub::{GROUP, LEFTOVERS, Order, Status, Step};
 use super::supervise::{DAEMON_GRACE, SETTLE};
-use super::tool::Status as Ended;
 use super::tree::Tree;
 use crate::confine::sys::{self, Forked};
 

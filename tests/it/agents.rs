@@ -153,6 +153,24 @@ fn every_profile_runs_with_the_task_where_it_looks_for_it() {
 }
 
 #[test]
+fn qwen_is_told_its_model_where_it_looks_for_a_provider() {
+    let repo = Repo::new();
+    let job = run(&repo, "j1", "qwen", "Goal: x\n")
+        .env("OPENAI_API_KEY", "k")
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        .env("OPENAI_MODEL", "of-the-person");
+    job.run().expect(0, &[]);
+    let env = environment(&repo, "j1");
+    for (name, value) in [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"),
+        ("OPENAI_MODEL", MODEL),
+    ] {
+        assert_eq!(env[name], value, "{name}");
+    }
+}
+
+#[test]
 fn folders_that_a_profile_needs_are_there_when_it_starts() {
     let repo = Repo::new();
     let (folder, path) = bin(&repo);

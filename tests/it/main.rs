@@ -5,6 +5,7 @@
     reason = "tests start programs and write files by themselves, independently of what they test"
 )]
 
+mod after;
 mod agents;
 mod autoexec;
 mod check;
@@ -21,6 +22,7 @@ mod init;
 mod land;
 mod lock;
 mod preflight;
+mod real_agents;
 mod run_agent;
 mod run_base;
 mod run_commit;

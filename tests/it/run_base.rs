@@ -162,6 +162,10 @@ fn a_bare_clone_with_a_worktree_works_from_the_worktree_and_from_the_git_dir() {
     assert!(origin.beside("bare-jobs").root.join("j1").is_dir());
     based(&bare, &run(&bare, "j2", EDIT), "j2", &bare.id("main"));
     run_to(3, &tree, "j3", "rm prot/rules.txt");
+    // The person's git takes no bare repository that it happens to find; agentgate does not happen to find it.
+    tree.git(["config", "--global", "safe.bareRepository", "explicit"]);
+    run_to(0, &tree, "j4", EDIT);
+    tree.agentgate(["land", "j4"]).success();
 }
 
 #[test]

@@ -145,6 +145,27 @@ fn commands_are_behind_the_same_walls_and_in_the_same_home() {
     );
 }
 
+/// They are the repository's, and come before anybody has looked at what it brings.
+#[test]
+fn commands_get_no_key_of_the_agent_but_what_the_person_passes() {
+    let repo = with("setup: [[sh, -c, env]]\n");
+    let agent = |id: &str, options: &[&str]| {
+        let run = job(
+            &repo,
+            id,
+            options,
+            &format!("test $OPENAI_API_KEY = k && test $MY_OWN = m && {CHANGE}"),
+        );
+        run.env("OPENAI_API_KEY", "k").env("MY_OWN", "m").run().expect(0, &[]);
+        recorded(&repo, id, "setup.log")
+    };
+    let log = agent("j1", &[]);
+    assert!(log.contains("\nPATH=") && log.contains("\nHOME="), "{log}");
+    assert!(!log.contains("OPENAI_API_KEY") && !log.contains("MY_OWN"), "{log}");
+    let log = agent("j2", &["--pass-env", "MY_OWN"]);
+    assert!(log.contains("\nMY_OWN=m\n") && !log.contains("OPENAI_API_KEY"), "{log}");
+}
+
 #[test]
 fn the_jobs_limit_holds_for_them_and_their_daemons_are_ended() {
     let repo = with("setup: [[sh, -c, 'sleep 300']]\n");
@@ -168,7 +189,7 @@ fn the_jobs_limit_holds_for_them_and_their_daemons_are_ended() {
 #[test]
 fn a_hook_that_setup_left_where_nothing_held_it_is_20() {
     let repo = with("setup: [[sh, -c, 'echo x > $MAIN/.git/hooks/pre-commit; exit 1']]\n");
-    let outcome = job(&repo, "j1", &["--confinement", "off"], CHANGE)
+    let outcome = job(&repo, "j1", &["--confinement", "off", "--pass-env", "MAIN"], CHANGE)
         .env("MAIN", &repo.root)
         .run();
     outcome.expect(20, &["the clone's git dir changed during setup: hooks/pre-commit"]);

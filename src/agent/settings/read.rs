@@ -4,7 +4,7 @@ use crate::confine::{Mode, Network};
 use crate::gate::yaml::{At, Entry, Node, Source, Value};
 
 use super::super::command::Input;
-use super::super::profiles::{self, Origin, Profile, Profiles};
+use super::super::profiles::{self, Origin, Profiles};
 use super::super::values;
 use super::keys::{self, AGENT, ROLES, ROLES_LATER, elsewhere, not_here, unknown};
 use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, copy};
@@ -125,8 +125,10 @@ fn agent(
         (_, Some((_, at))) => return alone(at, "input", "a command"),
         _ => {}
     }
-    if let (Owner::Repository(person), Some((Runs::Profile(name), _)), Some((_, entry))) = (owner, &runs, &env) {
-        leaves_alone(source, &entry.value, profiles.find(name), person)?;
+    // A proxy, a certificate or an option of its interpreter: any of them can send the person's key to where the
+    // repository says.
+    if let (Owner::Repository(person), Some((Runs::Profile(_), _)), Some((_, entry))) = (owner, &runs, &env) {
+        return Err(source.fault(entry.at, &not_here("`env` beside a profile"), &elsewhere(person, None)));
     }
     settings.agent = match (runs, env) {
         (None, Some((_, entry))) => return alone(entry.at, "env", "a command or a profile"),
@@ -137,20 +139,6 @@ fn agent(
         }),
     };
     Ok(settings)
-}
-
-/// A repository's `env` beside a profile adds to it. What the profile has already is the person's to change:
-/// their key would go to where the repository says.
-fn leaves_alone(source: &Source, env: &Node, profile: Option<&Profile>, person: &str) -> Result<(), String> {
-    let Some(profile) = profile else { return Ok(()) };
-    let entries = source.map(env, "env")?;
-    match entries.iter().find(|entry| profile.has_variable(&entry.key)) {
-        Some(entry) => {
-            let message = not_here(&format!("{} of the profile `{}`", entry.key, profile.name));
-            Err(source.fault(entry.at, &message, &elsewhere(person, None)))
-        }
-        None => Ok(()),
-    }
 }
 
 fn network(source: &Source, node: &Node) -> Result<Network, String> {

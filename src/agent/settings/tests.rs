@@ -150,14 +150,14 @@ fn what_widens_rights_is_refused_in_the_repository() {
         assert!(hint.contains(theirs), "{hint}");
     }
     // The person's key would go to where the repository says.
-    for name in ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR"] {
-        let block = format!("agents: {{implementer: {{profile: claude, env: {{A: b, {name}: x}}}}}}\n");
+    for name in ["ANTHROPIC_BASE_URL", "HTTPS_PROXY", "NODE_OPTIONS", "ANYTHING"] {
+        let block = format!("agents: {{implementer: {{profile: claude, env: {{{name}: x}}}}}}\n");
         let (first, hint) = refused(&block);
-        let expected = format!("{name} of the profile `claude` is for a person to set");
-        assert!(first.contains(&expected) && hint.contains(theirs), "{first}: {hint}");
+        let expected = "`env` beside a profile is for a person to set";
+        assert!(first.contains(expected) && hint.contains(theirs), "{first}: {hint}");
         person(&block);
     }
-    settings("agents: {implementer: {profile: claude, env: {A: b}}}\n");
+    settings("agents: {implementer: {command: my-agent, env: {A: b}}}\n");
     // A near miss of such a key is not sent to where it cannot stand.
     let (first, hint) = refused("hid: [/x]\n");
     assert!(first.ends_with("unknown key `hid`"), "{first}");

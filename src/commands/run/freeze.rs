@@ -12,12 +12,11 @@ use crate::gate::leftovers;
 use crate::gate::{self, GateError};
 use crate::git::agent_refs;
 use crate::git::evidence;
-use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::lfs;
 use crate::git::program::Git;
 use crate::git::settings::ContentSettings;
-use crate::git::snapshot::Stage;
+use crate::git::snapshot::{Hidden, Stage};
 use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
 use crate::job::{AgentEnd, Event};
@@ -106,6 +105,13 @@ impl Job {
             nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
             collisions: few(collisions.into_iter()),
         };
+        if frozen.uninspectable.iter().any(|(_, why)| *why == Hidden::Path) {
+            self.notices.push(
+                "what lies below paths that are too long for any program was taken out: it is neither in the \
+                 candidate nor in the record"
+                    .into(),
+            );
+        }
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(GateError::from)?;
         let left = leftovers::among_changes(&base, &candidate).map_err(GateError::from)?;
@@ -180,7 +186,7 @@ impl Job {
         let Some(before) = &self.before else {
             return Ok(Vec::new());
         };
-        let difference = before.compare(&Fingerprint::take(&self.checkout, &self.owner.folder.id)?);
+        let difference = before.difference(&self.checkout, &self.owner.folder.id)?;
         if !difference.told.is_empty() {
             let shown: Vec<&str> = difference.told.iter().take(10).map(String::as_str).collect();
             self.notices.push(format!(

@@ -11,7 +11,7 @@ use super::prepare::Job;
 use crate::commands::Watch;
 use crate::files;
 use crate::git::shadow::copy_index;
-use crate::git::{evidence, history, refs};
+use crate::git::{evidence, fingerprint, history, refs};
 use crate::job::Event;
 use crate::store;
 use crate::trailer::{self, Trailers};
@@ -64,17 +64,18 @@ impl Job {
     pub(super) fn save_patch(&self) -> Result<crate::job::FileRef> {
         let frozen = self.frozen.as_ref().context("nothing is frozen")?;
         let stage = self.stage.as_ref().context("nothing was staged")?;
-        let patch = evidence::patch(
-            &self.checkout.git,
-            stage,
-            &self.created.base,
-            &frozen.tree().to_string(),
-        )?;
+        let base = history::tree_of(&self.checkout.repo, self.base)?;
+        let patch = evidence::patch(&self.checkout.git, stage, &base.to_string(), &frozen.tree().to_string())?;
         self.owner.folder.save(store::PATCH, &patch)
     }
 
     /// The record as a tree under `refs/agentgate/jobs/`: the log so far and the files beside it.
     pub(super) fn write_record_ref(&self) -> Result<()> {
+        if self.before.is_some()
+            && let Some(name) = fingerprint::no_file(&self.checkout)
+        {
+            anyhow::bail!("{name} of the clone is no file, and whoever opens it may wait for ever");
+        }
         let mut files = vec![
             (store::EVENTS, self.owner.log_bytes()?),
             (store::TASK, self.task_bytes.clone()),
@@ -105,7 +106,7 @@ impl Job {
         worktree.restore_git_file()?;
         self.empty_submodules(&worktree.path)?;
         for (from, to) in self.frozen.iter().flat_map(|frozen| &frozen.put_back) {
-            std::fs::rename(to, from).with_context(|| format!("cannot put {} back", from.display()))?;
+            files::rename_long(to, from).with_context(|| format!("cannot put {} back", from.display()))?;
         }
         files::replace(
             &worktree.admin.join("HEAD"),

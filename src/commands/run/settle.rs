@@ -9,7 +9,7 @@ use crate::agent::command;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
 use crate::gate::GateError;
-use crate::git::shell;
+use crate::git::{is_unreadable, shell};
 use crate::job::machine::Ending;
 use crate::job::{AgentEnd, Event};
 use crate::process::ToolError;
@@ -42,7 +42,14 @@ impl Job {
                 .save(store::GATE_LOG, format!("not judged: {why}\n").as_bytes())?;
         }
         self.owner.append(&event)?;
-        self.write_record_ref()?;
+        if let Err(error) = self.write_record_ref() {
+            // In a clone that was tampered with this may well fail; the record's files are there.
+            if self.owner.state.collisions.is_empty() {
+                return Err(error);
+            }
+            self.notices
+                .push(format!("the record's ref could not be written: {error:#}"));
+        }
         self.copy_artifacts();
         if let Some(worktree) = self.worktree.clone()
             && let Some(left) = worktree.remove(&self.owner.folder.id, &self.places.trash)?
@@ -72,7 +79,7 @@ impl Job {
         let exit = match (error.downcast_ref::<Stop>(), error.downcast_ref::<GateError>()) {
             (Some(stop), _) => stop.exit,
             (_, Some(gate)) => gate.exit(),
-            _ => Exit::Internal,
+            _ => unplanned(error),
         };
         self.end(&Ending::Failed(exit, format!("{error:#}")), watch)
             .ok()
@@ -88,7 +95,10 @@ impl Job {
         });
         let (exit, message) = match error.downcast_ref::<Stop>() {
             Some(stop) => (stop.exit, stop.message.clone()),
-            None => (signal.map_or(Exit::Internal, Exit::from_signal), format!("{error:#}")),
+            None => (
+                signal.map_or_else(|| unplanned(&error), Exit::from_signal),
+                format!("{error:#}"),
+            ),
         };
         let reason: String = message
             .chars()
@@ -262,5 +272,14 @@ impl Job {
             next,
             landed: None,
         }
+    }
+}
+
+/// The code of a failure that has none of its own.
+fn unplanned(error: &anyhow::Error) -> Exit {
+    if is_unreadable(error) {
+        Exit::PolicyUnusable
+    } else {
+        Exit::Internal
     }
 }

@@ -1,4 +1,5 @@
-//! `setup`: commands in the worktree before the agent, behind the same walls and in the same home.
+//! `setup`: commands in the worktree before the agent, behind the same walls and in the same home, without the
+//! agent's keys.
 
 use std::ffi::{OsStr, OsString};
 use std::time::{Duration, Instant};
@@ -36,7 +37,6 @@ impl Job {
         })?;
         let log = self.owner.folder.path.join(store::SETUP_LOG);
         files::replace(&log, b"", 0o600)?;
-        let environment = with_role(environment);
         let started = Instant::now();
         let limit = Duration::from_secs(self.created.timeout);
         let (mut end, mut leftovers, mut stopped) = (AgentEnd::Exited { status: 0 }, 0, None);
@@ -51,7 +51,7 @@ impl Job {
             watch.step(&format!("setup {} of {}: {line} ({room})", index + 1, commands.len()));
             files::append_synced(&files::open_append(&log, 0o600)?, format!("$ {line}\n").as_bytes())
                 .with_context(|| format!("cannot append to {}", log.display()))?;
-            let ended = self.one(worktree, command, &environment, left, watch)?;
+            let ended = self.one(worktree, command, environment, left, watch)?;
             end = ended.0;
             leftovers += ended.1;
             if end != (AgentEnd::Exited { status: 0 }) {
@@ -125,15 +125,4 @@ impl Job {
         }
         Ok((end, finished.leftovers as u64))
     }
-}
-
-/// The agent's environment, under another role.
-fn with_role(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-    let mut environment = environment.to_vec();
-    for (name, value) in &mut environment {
-        if name == "AGENTGATE_ROLE" {
-            *value = SETUP.into();
-        }
-    }
-    environment
 }

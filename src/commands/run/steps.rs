@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::prepare::Job;
 use super::words::{agent_end, end_words, last_lines, speaks_of_a_wall};
 use crate::agent::command::{Fill, Stdin};
-use crate::agent::environment::{self, Given};
+use crate::agent::environment::{self, Filter, Given};
 use crate::commands::{Watch, own_sandbox};
 use crate::exit::Exit;
 use crate::files;
@@ -19,9 +19,11 @@ use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Pointer, Shadow, copy_index};
+use crate::git::snapshot::Hidden;
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree};
 use crate::job::machine::Ending;
+use crate::job::machine::SETUP;
 use crate::job::{AgentEnd, Event};
 use crate::process::AgentRun;
 use crate::store;
@@ -138,6 +140,10 @@ impl Job {
             env.set(own_variables?);
             Ok(command)
         });
+        // The repository's own commands need tools, not the keys of the agent that comes after them.
+        let given = Given { role: SETUP, ..given };
+        let named = &self.effective.pass_env_to_setup;
+        let setup = environment::build(&self.surroundings.vars, Filter::Profile, named, &given);
         self.withheld = env.withheld;
         let plan = self
             .walls
@@ -149,7 +155,7 @@ impl Job {
             self.before = Some(Fingerprint::take(&self.checkout, &id)?);
         }
         let stopped = match self.copy_in(&worktree, watch)? {
-            None => self.set_up(&worktree, &env.variables, watch)?,
+            None => self.set_up(&worktree, &setup.variables, watch)?,
             stopped => stopped,
         };
         if let Some(ending) = stopped {
@@ -265,6 +271,30 @@ impl Job {
                 judged_by: "nested repository (built in)".into(),
                 message: "the agent put a repository of its own here".into(),
                 hint: "remove its .git folder, or work without git init below the worktree".into(),
+                commit: None,
+            });
+        }
+        for (path, why) in &frozen.uninspectable {
+            let (judged_by, message, hint) = match why {
+                Hidden::Path => (
+                    "path length (built in)",
+                    "the path is too long for programs, so what is there cannot be inspected",
+                    "keep paths below the worktree shorter than 3000 bytes",
+                ),
+                Hidden::Encoding => (
+                    "working-tree-encoding (built in)",
+                    "the file is not in the encoding that the base's .gitattributes says",
+                    "write it in that encoding, with a byte order mark where that needs one",
+                ),
+            };
+            verdict.findings.push(Finding {
+                rule: Rule::Uninspectable,
+                path: path.clone(),
+                line: None,
+                column: None,
+                judged_by: judged_by.into(),
+                message: message.into(),
+                hint: hint.into(),
                 commit: None,
             });
         }

@@ -2,6 +2,7 @@
 
 pub mod jobs;
 pub mod memtree;
+pub mod model;
 pub mod person;
 pub mod print;
 pub mod program;
