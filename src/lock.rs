@@ -99,6 +99,21 @@ impl CloneLock {
     /// Who holds it, beside it.
     const HOLDER: &str = "agent-jobs.holder";
 
+    /// Who holds it, in words.
+    pub fn who(holder: Option<&Holder>, path: &Path) -> String {
+        match holder {
+            Some(holder) => format!("job {} (pid {}) holds the clone", holder.job, holder.process.pid),
+            None => format!("another process holds {}", path.display()),
+        }
+    }
+
+    /// The same for a clone whose lock is held now; whoever it is need not be a job.
+    pub fn in_use(common_git_dir: &Path) -> Option<String> {
+        let path = common_git_dir.join(CloneLock::FILE);
+        let is_held = FileLock::is_held(&path).unwrap_or(false);
+        is_held.then(|| CloneLock::who(CloneLock::holder(common_git_dir).as_ref(), &path))
+    }
+
     /// Takes `<common_git_dir>/agent-jobs.lock`.
     ///
     /// That the kernel's lock is held is the only thing that counts; what the holder wrote about

@@ -167,6 +167,23 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
+impl CommandError {
+    /// What to do, where that is plain.
+    pub fn remedy(&self) -> Option<String> {
+        let CommandError::NotExecutable { path } = self else {
+            return None;
+        };
+        Some(if path.is_dir() {
+            "that is a folder: name the program in it".to_owned()
+        } else {
+            format!(
+                "make it executable: chmod +x {}",
+                shell_words::quote(&path.to_string_lossy())
+            )
+        })
+    }
+}
+
 /// Longest `{task}`: the kernel takes 128 KiB in one argument.
 const TASK_LIMIT: usize = 100 << 10;
 

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::home::tools;
-use names::{ALLOWED, MODEL_KEYS, PERSONAL, WITHHELD};
+use names::{ALLOWED, GIT_TRUST, MODEL_KEYS, PERSONAL, WITHHELD};
 
 /// Which variables pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub fn build(
             }
             Filter::Profile => ALLOWED.iter().any(|pattern| matches(pattern, text)) || tools::is_tool_home(text),
         };
-        if passes || pass.iter().any(|passed| passed == text) {
+        if passes || GIT_TRUST.contains(&text) || pass.iter().any(|passed| passed == text) {
             variables.insert(name.clone(), value.clone());
         } else {
             withheld.insert(name.to_string_lossy().into_owned());

@@ -1,15 +1,19 @@
 //! `agentgate agents`: which agents `run --agent` knows, and what of them is here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::implementer::{self, Implementer};
 use super::walls::probe;
-use super::{Surroundings, own_sandbox};
+use super::{Surroundings, own_sandbox, run};
 use crate::agent::command::{CommandError, Input, OwnSandbox};
 use crate::agent::effective::label;
 use crate::agent::profiles::Profile;
+use crate::agent::settings::{Person, Settings};
+use crate::gate::GateError;
+use crate::git::tree::GitTree;
 use crate::process::{Tool, signals};
 
 /// How long a program may take to say its version.
@@ -50,6 +54,10 @@ pub struct Row {
 pub struct Report {
     /// In the order of their files.
     pub rows: Vec<Row>,
+    /// The one that a `run` starts here which names none.
+    pub implementer: Option<Implementer>,
+    /// Why the settings of this checkout's HEAD could not be asked, one line.
+    pub unread: Option<String>,
     /// Where the person's settings are, or would be.
     pub settings: String,
 }
@@ -92,10 +100,31 @@ pub fn agents(surroundings: &Surroundings, versions: Versions) -> Result<Report>
             profile: profile.clone(),
         });
     }
+    let (implementer, unread) = match settings_here(surroundings, &person) {
+        Ok(settings) => {
+            let task = Path::new("TASK.md");
+            (implementer::configured(surroundings, task, &settings, &person).0, None)
+        }
+        Err(error) => (None, Some(format!("{error:#}"))),
+    };
     Ok(Report {
         rows,
+        implementer,
+        unread,
         settings: person.shown(),
     })
+}
+
+/// The settings at HEAD; none where there is no checkout and no commit.
+fn settings_here(surroundings: &Surroundings, person: &Person) -> Result<Settings> {
+    let Ok(checkout) = surroundings.checkout() else {
+        return Ok(Settings::default());
+    };
+    let Ok(head) = checkout.head() else {
+        return Ok(Settings::default());
+    };
+    let tree = GitTree::of_commit(&checkout.repo, head.commit).map_err(GateError::from)?;
+    run::settings_of(&tree, person)
 }
 
 fn command_line(profile: &Profile, name: String, model: Option<&str>, own: OwnSandbox) -> String {

@@ -68,7 +68,7 @@ pub fn demo(surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let mut ids = Vec::new();
     let mut as_described = true;
     for act in &ACTS {
-        watch.step(&format!("demo: {}", act.title));
+        watch.step(&format!("demo: {} works on {}", act.agent, act.task));
         let played = stage.run(act.task, act.agent)?;
         let facts = match act.expected {
             Exit::Ok => facts::kept(&stage, &played),

@@ -39,9 +39,12 @@ pub fn doctor(surroundings: &Surroundings) -> Result<Report> {
     let git = machine::git(&mut report, surroundings);
     let checkout = git.and_then(|git| repository(&mut report, git, surroundings));
     let person = person(&mut report, surroundings);
-    if let Some(checkout) = &checkout {
-        clone::base(&mut report, checkout, &person);
-    }
+    let base = checkout
+        .as_ref()
+        .and_then(|checkout| clone::base(&mut report, checkout, &person));
+    let effective = base
+        .as_ref()
+        .and_then(|base| clone::agent(&mut report, base, &person, surroundings));
     let root = |checkout: &Checkout| root_of(checkout, &person, surroundings);
     let walls = machine::walls(&mut report, &person);
     if let Some(walls) = walls {
@@ -51,6 +54,9 @@ pub fn doctor(surroundings: &Surroundings) -> Result<Report> {
     if let Some(checkout) = &checkout {
         clone::identity(&mut report, checkout);
         clone::clean(&mut report, checkout);
+        if let (Some(base), Some(effective)) = (&base, &effective) {
+            clone::copy(&mut report, checkout, base, effective);
+        }
         locks::lock(&mut report, checkout);
         match root(checkout) {
             Ok(root) => machine::root(&mut report, &root),

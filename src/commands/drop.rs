@@ -62,9 +62,10 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     }
     let mut notices = remove(&checkout, &owner, &created, &remains, id)?;
     if left > 0 {
-        notices.push(format!(
-            "{left} process(es) of the job that were still at work were ended"
-        ));
+        notices.push(match left {
+            1 => "1 process of the job that was still at work was ended".to_owned(),
+            _ => format!("{left} processes of the job that were still at work were ended"),
+        });
     }
     Ok(Report {
         job_id: id.to_owned(),

@@ -45,6 +45,8 @@ pub struct Status {
     pub clone: PathBuf,
     /// Who holds the clone lock, if they live.
     pub holder: Option<Holder>,
+    /// The same in words; also of a holder that is no job.
+    pub in_use: Option<String>,
     /// The jobs.
     pub jobs: Vec<Row>,
     /// The clone's worktrees, whoever made them, the main checkout first.
@@ -65,6 +67,7 @@ pub fn status(surroundings: &Surroundings) -> Result<Status> {
     Ok(Status {
         clone: checkout.clone.clone(),
         holder: CloneLock::holder(&checkout.common),
+        in_use: CloneLock::in_use(&checkout.common),
         jobs,
         worktrees: worktree::list(&checkout.git, &checkout.common)?,
     })
@@ -112,6 +115,7 @@ fn row(folder: &Folder) -> Row {
     row.state = state_word(&state, owned).into();
     row.detail = match state.ended {
         None if owned => step_words(&machine::next(&state)).into(),
+        None if state.dropped => "its process was gone, and what it left is removed".into(),
         None => "its process is gone; agentgate drop removes what it left".into(),
         Some(Exit::Ok) => String::new(),
         Some(_) => state.reason.clone(),

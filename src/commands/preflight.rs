@@ -1,50 +1,53 @@
 //! `agentgate preflight`: whether a job could start from this checkout.
+//!
+//! What `run` would certainly end with before it makes anything, this ends with, in the same words. What
+//! the command line of that `run` decides is left open: an agent that nobody has configured will stand there.
+//! Nothing is made, and the clone lock is not taken.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Surroundings, run};
-use crate::gate::{GateError, Policy};
-use crate::git::tree::GitTree;
+use super::{Surroundings, implementer, run};
+use crate::agent::effective::label;
+use crate::git::history::Identity;
 use crate::lock::CloneLock;
 
-/// The checkout is clean.
+/// A job could start.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Commit id of HEAD.
     pub head: String,
-    /// What would stop a job all the same: no usable policy or settings, the clone lock.
+    /// What would stop a job for now: the clone lock.
     pub notices: Vec<String>,
 }
 
-/// Exit 22 for a task that cannot be used, 12 for a dirty checkout, 2 for a repository that cannot be read or has no commit.
-pub fn preflight(surroundings: &Surroundings, task: Option<&Path>) -> Result<Report> {
-    if let Some(task) = task {
-        run::read_task(&surroundings.cwd, task)?;
-    }
+/// Exit 22 for a task that cannot be used, 12 for a dirty checkout, then what `run` would end with: 2 for a
+/// repository, policy or settings that cannot be used, 64 for a set-up that cannot work, 16 for a configured
+/// agent that is not there, 21 without confinement, 14 for a branch in the way.
+pub fn preflight(surroundings: &Surroundings, given: Option<&Path>) -> Result<Report> {
+    let task = given.map(|task| run::read_task(&surroundings.cwd, task)).transpose()?;
     let checkout = surroundings.checkout()?;
     let head = checkout.head()?;
-    let spared = task.and_then(|task| run::task_place(&surroundings.cwd, task));
+    let spared = given.and_then(|task| run::task_place(&surroundings.cwd, task));
     run::must_be_clean(&checkout, spared.as_deref())?;
+    let person = surroundings.person()?;
+    let task = task.as_ref().map(|(task, _)| task);
+    let (_, settings) = run::rules_of(&checkout, head.commit, task, &person)?;
+    let shown = given.unwrap_or(Path::new("TASK.md"));
+    let (implementer, effective) = implementer::configured(surroundings, shown, &settings, &person);
+    let effective = effective?;
+    if let Some(implementer) = implementer {
+        implementer.program?;
+    }
+    label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?;
+    implementer::walls(&effective, surroundings)?;
+    Identity::of(&checkout)?;
+    run::Copies::plan(&checkout, head.commit, &effective.copy)?;
+    run::places(&checkout, &effective, &person, surroundings, &run::default_job_id())?;
     let mut notices = Vec::new();
-    let tree = GitTree::of_commit(&checkout.repo, head.commit).map_err(GateError::from)?;
-    if let Err(error) = Policy::of(&tree) {
-        notices.push(format!("a job would end with 2 all the same: {error}"));
-    }
-    match surroundings.person() {
-        Ok(person) => {
-            if let Err(error) = run::settings_of(&tree, &person) {
-                notices.push(format!("a job would end with 2 all the same: {error:#}"));
-            }
-        }
-        Err(error) => notices.push(format!("a job would end with 64 all the same: {error:#}")),
-    }
-    if let Some(holder) = CloneLock::holder(&checkout.common) {
-        let id = holder.job;
-        notices.push(format!(
-            "job {id} holds the clone: another would end with 13, or wait with --wait"
-        ));
+    if let Some(who) = CloneLock::in_use(&checkout.common) {
+        notices.push(format!("{who}: another job would end with 13, or wait with --wait"));
     }
     Ok(Report {
         head: head.commit.to_string(),

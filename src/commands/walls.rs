@@ -149,6 +149,27 @@ impl Walls {
         Ok(notices)
     }
 
+    /// What the person has narrowed beyond the layers, in a word or two each.
+    pub fn narrowed(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if !self.layers.hold() {
+            return words;
+        }
+        if self.mode == Mode::Strict {
+            words.push("strict".to_owned());
+        }
+        match &self.network {
+            Network::Allow => {}
+            Network::DenyTcp => words.push("deny-tcp".to_owned()),
+            Network::Ports(ports) => {
+                let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+                words.push(format!("tcp ports {}", ports.join(" ")));
+            }
+        }
+        words.extend(self.hide.iter().map(|path| format!("hidden {}", path.display())));
+        words
+    }
+
     /// What the agent of a job may do.
     pub fn agent(&self, checkout: &Checkout, places: &Places, program: &Path, surroundings: &Surroundings) -> Plan {
         let mut plan = self.tool(places.writable());

@@ -146,7 +146,14 @@ pub fn next(state: &State) -> Step {
     }
     match agent {
         AgentEnd::Interrupted { signal } => return Step::End(Ending::Interrupted(*signal)),
-        AgentEnd::TimedOut => return failed(Exit::AgentTimeout, "the agent ran past its limit and was ended".into()),
+        AgentEnd::TimedOut => {
+            let limit = state.created.as_ref().map(|created| format_duration(created.timeout));
+            let limit = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+            return failed(
+                Exit::AgentTimeout,
+                format!("the agent ran past its limit{limit} and was ended"),
+            );
+        }
         AgentEnd::Silent { idle_timeout } => {
             let silence = format_duration(*idle_timeout);
             let reason = format!("the agent said nothing for {silence} (idle_timeout) and was ended");

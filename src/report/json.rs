@@ -111,11 +111,12 @@ fn run(report: &run::Report) -> Value {
         "exit": report.exit.code(),
         "reason": report.reason,
         "confinement": report.confinement,
+        "narrowed": report.narrowed,
         "not_covered": report.not_covered,
         "changed": report.changed,
         "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
         "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
-        "notices": report.notices,
+        "notices": report.notices.iter().chain(&report.afterwards).collect::<Vec<_>>(),
         "landed": report.landed.as_ref().map(land),
     })
 }
@@ -178,6 +179,13 @@ fn agents(report: &agents::Report) -> Value {
             "command": row.command,
             "note": row.profile.note,
         })).collect::<Vec<_>>(),
+        "implementer": report.implementer.as_ref().map(|agent| json!({
+            "name": agent.name,
+            "from": agent.named_by,
+            "program": agent.program.as_ref().ok().map(|path| path.to_string_lossy()),
+            "error": agent.program.as_ref().err().map(|stop| &stop.message),
+        })),
+        "unread": report.unread,
         "exit": 0,
     })
 }

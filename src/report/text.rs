@@ -18,7 +18,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         Outcome::Trailers(report) => (trailers(report), String::new()),
         Outcome::Status(report) => status(report),
         Outcome::Log(report) => log(report),
-        Outcome::Land(report) => (land(report), notes(&report.notices)),
+        Outcome::Land(report) => (land(report), notes(&report.notices) + &landed_words(report)),
         Outcome::Drop(report) => (
             format!("job_id={}\nrecord={}\n", report.job_id, line(&report.record)),
             notes(&report.notices),
@@ -91,6 +91,22 @@ fn agents(report: &agents::Report) -> String {
         }
         say("note", &row.profile.note);
     }
+    if let Some(agent) = &report.implementer {
+        text.push_str(&format!("\nwithout --agent or a command, here: {}", agent.name));
+        match &agent.program {
+            Ok(program) => text.push_str(&format!(" ({})\n  from: {}\n", line(program), agent.named_by)),
+            Err(stop) => {
+                text.push_str(&format!("\n  from: {}\n", agent.named_by));
+                text.push_str(&format!("  cannot run: {} (exit {})\n", stop.message, stop.exit));
+                for hint in &stop.hints {
+                    text.push_str(&format!("  hint: {hint}\n"));
+                }
+            }
+        }
+    }
+    if let Some(why) = &report.unread {
+        text.push_str(&format!("\nthe settings here cannot be read: {why}\n"));
+    }
     text
 }
 
@@ -111,8 +127,9 @@ fn run(report: &run::Report) -> (String, String) {
         result.push_str(&format!("landed={}\n", landed.target));
     }
     let mut beside: String = report.findings.iter().map(render::finding).collect();
+    let narrowed: String = report.narrowed.iter().map(|word| format!(", {word}")).collect();
     beside.push_str(&format!(
-        "agentgate: confinement {}; not covered: {}\n",
+        "agentgate: confinement {}{narrowed}; not covered: {}\n",
         report.confinement,
         report.not_covered.join("; ")
     ));
@@ -127,16 +144,14 @@ fn run(report: &run::Report) -> (String, String) {
         beside.push_str(&format!("agentgate: passed; {files} changed\n"));
     } else {
         beside.push_str(&format!("agentgate: {} (exit {})\n", report.reason, report.exit));
+        beside.push_str(&notes(&report.afterwards));
         beside.push_str(&format!("the record: {}\n", line(&report.record)));
     }
     for (command, why) in &report.next {
         beside.push_str(&format!("next: {command}   # {why}\n"));
     }
     if let Some(landed) = &report.landed {
-        beside.push_str(&format!(
-            "agentgate: landed on {}; its worktree and branch are gone\n",
-            landed.target.trim_start_matches("refs/heads/")
-        ));
+        beside.push_str(&landed_words(landed));
     }
     (result, beside)
 }
@@ -181,6 +196,7 @@ fn trailers(report: &trailers::Report) -> String {
     text.push_str(&match (report.commits, total, faulty) {
         (0, ..) => format!("trailers ok; {} is empty: no commit was looked at\n", report.range),
         (commits, 0, _) => format!("trailers ok; no agent commit among {commits}\n"),
+        (_, 1, 0) => "trailers ok; 1 agent commit\n".to_owned(),
         (_, total, 0) => format!("trailers ok; {total} agent commits\n"),
         (_, total, faulty) => format!(
             "trailers broken; {faulty} of {total} agent commits (exit {})\n",
@@ -239,11 +255,8 @@ fn status(report: &jobs::Status) -> (String, String) {
         text.push_str(words.trim_end());
         text.push('\n');
     }
-    let beside = match &report.holder {
-        Some(holder) => format!(
-            "agentgate: job {} (pid {}) holds the clone\n",
-            holder.job, holder.process.pid
-        ),
+    let beside = match &report.in_use {
+        Some(who) => format!("agentgate: {who}\n"),
         None => String::new(),
     };
     (text, beside)
@@ -257,7 +270,10 @@ fn log(report: &jobs::Log) -> (String, String) {
         } else {
             ""
         };
-        text.push_str(&format!("{:>3}  {}  {}{known}\n", line.seq, line.at, line.kind));
+        // All of one width; the log itself leaves zeros out.
+        let at = line.at.parse::<jiff::Timestamp>();
+        let at = at.map_or_else(|_| line.at.clone(), |at| format!("{at:.3}"));
+        text.push_str(&format!("{:>3}  {at}  {}{known}\n", line.seq, line.kind));
         for (key, value) in jobs::details(&line.json) {
             text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
         }
@@ -286,6 +302,16 @@ fn log(report: &jobs::Log) -> (String, String) {
         ));
     }
     (text, beside)
+}
+
+fn landed_words(report: &land::Report) -> String {
+    let target = report.target.trim_start_matches("refs/heads/");
+    let what = if report.old == report.commit {
+        format!("{target} had it already")
+    } else {
+        format!("landed on {target}")
+    };
+    format!("agentgate: {what}; the job's worktree and branch are gone, its record stays\n")
 }
 
 fn land(report: &land::Report) -> String {

@@ -40,7 +40,7 @@ fn denied_in_run_it_is_3_and_says_why_and_what_to_do() {
         (
             "new",
             "mkdir .claude; echo '{}' > .claude/settings.json",
-            "run by claude at start",
+            "run by claude at start\n  rule: protected-path [autoexec: **/.claude/**] (exit 3)\n  hint: delete it, or ask",
         ),
         (
             "deep",

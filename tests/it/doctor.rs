@@ -243,3 +243,50 @@ fn agents_on_path_are_found() {
         .and_then(|agents| agents.iter().find(|agent| agent["name"] == "aider"));
     assert!(aider.is_some(), "{outcome}");
 }
+
+#[test]
+fn the_configured_agent_is_looked_at() {
+    let repo = Repo::new();
+    let outcome = repo.agentgate(["doctor", "--json"]).success();
+    is(&outcome, "agent", "ok", "none is configured");
+    repo.change(
+        "architecture/agentgate.yml",
+        "agents: {implementer: {command: nope-agent --flag}}\n",
+    );
+    let outcome = repo.agentgate(["doctor", "--json"]);
+    assert_eq!(outcome.code, 16, "{outcome}");
+    is(
+        &outcome,
+        "agent",
+        "fail",
+        "nope-agent, from architecture/agentgate.yml: the agent could not be started",
+    );
+    repo.agentgate(["agents"]).expect(
+        0,
+        &[
+            "without --agent or a command, here: nope-agent\n  from: architecture/agentgate.yml\n",
+            "cannot run: the agent could not be started: agent command not found: nope-agent (exit 16",
+        ],
+    );
+    repo.change(
+        "architecture/agentgate.yml",
+        "agents: {implementer: {profile: claude}}\n",
+    );
+    let outcome = repo.agentgate(["doctor", "--json"]);
+    assert_eq!(outcome.code, 64, "{outcome}");
+    is(
+        &outcome,
+        "agent",
+        "fail",
+        "profile claude, from architecture/agentgate.yml",
+    );
+    is(&outcome, "agent", "fail", "AGENT_MODEL_LABEL");
+    let json = repo.agentgate(["agents", "--json"]).success().json();
+    assert_eq!(json["implementer"]["name"], "profile claude");
+    assert_eq!(json["implementer"]["from"], "architecture/agentgate.yml");
+    repo.change("architecture/agentgate.yml", "agents: {implementer: {command: cat}}\n");
+    let outcome = repo.agentgate(["doctor", "--json"]).success();
+    is(&outcome, "agent", "ok", "/cat), from architecture/agentgate.yml");
+    let outcome = repo.command(["doctor", "--json"]).env("AGENT_CMD", "cat --x").run();
+    is(&outcome, "agent", "ok", "from AGENT_CMD");
+}

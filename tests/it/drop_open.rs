@@ -177,7 +177,7 @@ fn what_is_still_at_work_in_a_dead_job_is_ended_first() {
         .spawn();
     until("it runs", || scene::processes(&repo, JOB).len() == 1);
     repo.agentgate(["drop", JOB])
-        .expect(0, &["1 process(es) of the job that were still at work were ended"]);
+        .expect(0, &["1 process of the job that was still at work was ended"]);
     assert_eq!(survivor.wait().code, 128 + 9);
     assert!(stranger.is_running());
     stranger.signal(9);

@@ -92,7 +92,7 @@ fn the_readmes_table_of_settings_says_whose_a_key_is_and_which_option_it_has() {
         let error = error.expect_err("no key takes this").to_string();
         assert!(!error.contains("unknown key"), "{error}");
         assert_eq!(
-            error.contains("widens what a job may do"),
+            error.contains("is for a person to set"),
             columns[1] == "yours",
             "{error}"
         );

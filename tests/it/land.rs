@@ -46,6 +46,10 @@ fn it_moves_the_branch_and_the_main_checkout() {
             repo.root.display()
         )
     );
+    assert_eq!(
+        outcome.stderr,
+        "agentgate: landed on main; the job's worktree and branch are gone, its record stays\n"
+    );
     landed(&repo, &candidate);
     let events = scene::events(&repo, JOB);
     let last = events.last().expect("a log has events");

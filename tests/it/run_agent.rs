@@ -323,7 +323,7 @@ fn a_daemon_that_would_write_later_is_gone_first() {
         (setsid sh -c \"(setsid sh -c 'touch $TMPDIR/daemon; $loop' &) &\" &)
         while [ ! -e $TMPDIR/daemon ]; do sleep 0.01; done";
     let outcome = run(&repo, "j1", agent);
-    outcome.expect(0, &["process(es) that the agent had left running were ended"]);
+    outcome.expect(0, &["that the agent had left running w"]);
     let left = processes_of(&jobs_root(&repo).join(".jobs/j1/task/TASK.md"));
     assert!(left.is_empty(), "daemons live: {left:?}");
     assert_eq!(changes(&repo, "j1"), "A\tpayments/a.ts");

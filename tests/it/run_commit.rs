@@ -29,7 +29,7 @@ fn the_trailers_stand_once_in_the_documented_order() {
     assert_eq!(intended["seq"].as_u64(), gate["seq"].as_u64().map(|seq| seq + 1));
     assert_eq!(event(&events, "commit.made")["commit"], repo.id("agent/j1"));
     repo.agentgate(["trailers", "main..agent/j1"])
-        .expect(0, &["trailers ok; 1 agent commits"]);
+        .expect(0, &["trailers ok; 1 agent commit"]);
     // In git's own view every one of them is in the last paragraph.
     let parsed = repo.git(["log", "-1", "--format=%(trailers:only)", "agent/j1"]);
     assert_eq!(parsed.trim().lines().count(), 7, "{parsed}");
@@ -113,7 +113,7 @@ fn the_persons_taste_in_git_changes_nothing() {
     );
     assert!(!raw.contains("\nencoding "), "{raw}");
     repo.agentgate(["trailers", "main..agent/j1"])
-        .expect(0, &["1 agent commits"]);
+        .expect(0, &["1 agent commit"]);
     assert_eq!(
         repo.beside("repo-jobs/j1")
             .git(["-c", "color.ui=never", "status", "--porcelain", "-uall"]),

@@ -243,11 +243,65 @@ fn a_failing_agent_shows_the_names_of_what_it_was_not_given_but_no_value() {
     let repo = Repo::new();
     let outcome = job(&repo, "j1", &[], "echo last words; exit 1")
         .env("GITHUB_TOKEN", "ghp_value")
+        .env("SHLVL", "2")
+        .env("OLDPWD", "/")
+        .env("DBUS_SESSION_BUS_ADDRESS", "x")
         .run();
-    outcome.expect(16, &["GITHUB_TOKEN", "last words"]);
+    // After the reason, and without what any shell sets.
+    outcome.expect(
+        16,
+        &[
+            "exited with status 1 (exit 16, agent-failed)\nnote: variables it was not given: DBUS_SESSION_BUS_ADDRESS, \
+             GITHUB_TOKEN",
+            "last words",
+        ],
+    );
+    let line = outcome
+        .stderr
+        .lines()
+        .find(|line| line.contains("not given"))
+        .expect("it is told");
+    assert!(!line.contains("SHLVL") && !line.contains("OLDPWD"), "{outcome}");
     assert!(!outcome.stderr.contains("ghp_value"), "{outcome}");
     let log = std::fs::read_to_string(record(&repo, "j1").join("events.jsonl")).expect("a log");
     assert!(!log.contains("ghp_value"));
+}
+
+#[test]
+fn files_of_trust_reach_every_agent_and_nothing_else_of_gits_does() {
+    let repo = Repo::new();
+    let trust = [
+        "GIT_SSL_CAINFO",
+        "GIT_SSL_CAPATH",
+        "PIP_CERT",
+        "AWS_CA_BUNDLE",
+        "CARGO_HTTP_CAINFO",
+        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+        "npm_config_cafile",
+    ];
+    repo.change(
+        "architecture/agentgate.yml",
+        "agents: {implementer: {command: [sh, -c, 'env > payments/env.txt']}}\n",
+    );
+    for (id, command) in [
+        ("typed", &["--", "sh", "-c", "env > payments/env.txt"][..]),
+        ("settled", &[]),
+    ] {
+        let path = task(&repo, "Goal: x\n");
+        let mut job = repo.command(["run", "--job-id", id]).args([path]).args(command);
+        for name in trust {
+            job = job.env(name, "/trust");
+        }
+        job.env("GIT_CONFIG_COUNT", "0").run().success();
+        let env = repo.git(["show", &format!("agent/{id}:payments/env.txt")]);
+        for name in trust {
+            assert!(
+                env.lines().any(|line| line == format!("{name}=/trust")),
+                "{id}: {name}\n{env}"
+            );
+        }
+        assert!(!env.contains("GIT_CONFIG_COUNT"), "{id}: {env}");
+    }
 }
 
 #[test]

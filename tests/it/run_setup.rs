@@ -40,6 +40,14 @@ fn files_are_copied_then_commands_run_then_the_agent_starts() {
         "j1",
         &format!("set -e; grep -q KEY=1 cache/made; grep -q KEY=1 .env; test ! -e other.local; {CHANGE}"),
     );
+    outcome.expect(
+        0,
+        &[
+            "copied in: .env, config/a.local\n",
+            "setup 1 of 1: sh -c ",
+            " (limit 1h)\n",
+        ],
+    );
     let copied = worktree(&repo).root.join("config/a.local");
     assert_eq!(
         fs::metadata(&copied).expect("it is there").permissions().mode() & 0o777,
@@ -104,7 +112,7 @@ fn a_command_that_fails_ends_the_job_before_the_agent() {
     let outcome = run_to(16, &repo, "j1", CHANGE);
     outcome.expect(
         16,
-        &["setup command 1 of 1 (`no-such-program --install`) could not be started"],
+        &["setup command 1 of 1 (`no-such-program --install`) could not be started: command not found: no-such-program"],
     );
     not_started(&repo, &outcome);
 }
@@ -266,7 +274,10 @@ fn where_the_base_does_not_ignore_it_the_job_ends_before_the_agent() {
     let outcome = job(&repo, "j1", &["--base", &base], CHANGE).run();
     outcome.expect(
         64,
-        &["not ignored by the rules of the base, so it would end up in the candidate: .env"],
+        &[
+            "not ignored by the rules of the base, so it would end up in the candidate: .env",
+            "commit the line in .gitignore, or remove the path from `copy`",
+        ],
     );
     not_started(&repo, &outcome);
 }

@@ -66,15 +66,11 @@ fn what_widens_rights_is_2_in_the_repository_and_names_the_persons_file() {
         // Also where the command line says all that is needed.
         let outcome = bare(&repo, "j1", &[]).args(["--", &agent]).run();
         let theirs = person(&repo).display().to_string();
-        outcome.expect(
-            2,
-            &["architecture/agentgate.yml:1:", "widens what a job may do", &theirs],
-        );
+        outcome.expect(2, &["architecture/agentgate.yml:1:", "is for a person to set", &theirs]);
         let key = line.split(':').next().expect("a key");
         assert!(outcome.stderr.contains(key), "{outcome}");
     }
-    repo.agentgate(["preflight"])
-        .expect(0, &["a job would end with 2 all the same", "widens what a job may do"]);
+    repo.agentgate(["preflight"]).expect(2, &["is for a person to set"]);
     let elsewhere = repo.top().join("cfg");
     let outcome = bare(&repo, "j1", &[])
         .env("XDG_CONFIG_HOME", &elsewhere)
@@ -83,6 +79,16 @@ fn what_widens_rights_is_2_in_the_repository_and_names_the_persons_file() {
     outcome.expect(2, &[&elsewhere.join("agentgate/config.yml").display().to_string()]);
     assert!(!record(&repo, "j1").exists());
     assert!(!jobs::jobs_root(&repo).exists());
+}
+
+#[test]
+fn a_near_miss_of_a_persons_key_is_not_sent_to_where_it_cannot_stand() {
+    let repo = Repo::new();
+    repo.change(SETTINGS, "hid: [/x]\n");
+    repo.agentgate(["preflight"]).expect(
+        2,
+        &["did you mean `hide`? that one can stand in a person's own file only"],
+    );
 }
 
 #[test]
@@ -114,8 +120,7 @@ fn a_bad_file_of_the_person_is_64_at_its_place() {
         .run();
     outcome.expect(64, &["XDG_CONFIG_HOME is not an absolute path: cfg"]);
     assert!(!record(&repo, "j1").exists());
-    repo.agentgate(["preflight"])
-        .expect(0, &["a job would end with 64 all the same", "not a regular file"]);
+    repo.agentgate(["preflight"]).expect(64, &["not a regular file"]);
     fs::remove_file(person(&repo)).expect("it is there");
     // Absent is fine, and so is a link to a file.
     settle(&repo, "version: 1\n");

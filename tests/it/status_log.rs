@@ -331,11 +331,3 @@ fn status_lists_worktrees_that_people_made() {
     repo.agentgate(["status"])
         .expect(0, &["worktree  hand at", "locked mine", "missing"]);
 }
-
-#[test]
-fn preflight_tells_what_else_would_stop_a_job() {
-    let repo = Repo::new();
-    repo.change("architecture/invariants.yml", "version: 1\nunmaped: deny\n");
-    repo.agentgate(["preflight"])
-        .expect(0, &["preflight_ok head=", "a job would end with 2", "unmaped"]);
-}

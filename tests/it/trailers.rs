@@ -19,7 +19,7 @@ fn valid_trailers_are_shown() {
     let outcome = repo.agentgate(["trailers", "HEAD"]);
     let line = format!("{} ok job=j1 host=local model=unspecified\n", repo.id("HEAD"));
     outcome.expect(0, &[&line]);
-    assert_eq!(outcome.last_line(), "trailers ok; 1 agent commits", "{outcome}");
+    assert_eq!(outcome.last_line(), "trailers ok; 1 agent commit", "{outcome}");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_range_leaves_out_what_the_left_side_has() {
     repo.commit(&message(TRAILERS));
     repo.commit("by a person");
     repo.agentgate(["trailers", "main..f"])
-        .expect(0, &["ok job=j1", "trailers ok; 1 agent commits"]);
+        .expect(0, &["ok job=j1", "trailers ok; 1 agent commit"]);
     repo.agentgate(["trailers", "main...f"]).expect(0, &["ok job=j1"]);
     repo.agentgate(["trailers", "main.."]).expect(0, &["ok job=j1"]);
 }

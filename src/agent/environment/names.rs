@@ -33,6 +33,10 @@ pub(super) const MODEL_KEYS: &[&str] = &[
     "ZAI_API_KEY",
 ];
 
+/// Git's own files of trust: a proxy's or a company's authority. They steer nothing else, so they pass
+/// although git's variables do not.
+pub(super) const GIT_TRUST: &[&str] = &["GIT_SSL_CAINFO", "GIT_SSL_CAPATH"];
+
 /// What does not reach a command that the person wrote.
 pub(super) const WITHHELD: &[&str] = &[
     // Git's variables name our repository, index, identity and helpers.
@@ -299,5 +303,12 @@ pub(super) const ALLOWED: &[&str] = &[
     "NIX_PROFILES",
     "NIX_PATH",
     "NIX_SSL_CERT_FILE",
+    "PIP_CERT",
+    "AWS_CA_BUNDLE",
+    "CARGO_HTTP_CAINFO",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+    "DENO_CERT",
+    "npm_config_cafile",
+    "NPM_CONFIG_CAFILE",
     "HOMEBREW_PREFIX",
 ];

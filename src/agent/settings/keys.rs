@@ -20,7 +20,7 @@ const TOP: &[&str] = &[
     "worktree_root",
     "profiles",
 ];
-/// Those that widen what a job may do, with the option that says the same.
+/// Those that set a job's bounds, wider or narrower, with the option that says the same.
 const WIDENING: &[(&str, Option<&str>)] = &[
     ("confinement", Some("--confinement")),
     ("network", Some("--network")),
@@ -72,7 +72,7 @@ pub(super) fn top(source: &Source, entry: &Entry, owner: Owner<'_>) -> Result<()
 
 /// Why a repository cannot ask for something.
 pub(super) fn not_here(what: &str) -> String {
-    format!("{what} widens what a job may do, so the repository's file cannot have it")
+    format!("{what} is for a person to set, so the repository's file cannot have it")
 }
 
 /// Where it can stand instead.
@@ -95,6 +95,9 @@ pub(super) fn unknown(source: &Source, entry: &Entry, prefix: &str, known: &[&st
         _ if ROLES.contains(&key) || ROLES_LATER.contains(&key) => "it belongs below `agents:`".to_owned(),
         _ if prefix.is_empty() && AGENT.contains(&key) => "it belongs below `agents:`, `implementer:`".to_owned(),
         _ if !prefix.is_empty() && TOP.contains(&key) => "it belongs at the top of the file".to_owned(),
+        Some(near) if prefix.is_empty() && TOP.contains(&near) && !known.contains(&near) => {
+            format!("did you mean `{near}`? that one can stand in a person's own file only")
+        }
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known here: {}", known.join(", ")),
     };

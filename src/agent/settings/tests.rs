@@ -133,7 +133,7 @@ fn what_widens_rights_is_refused_in_the_repository() {
         let (first, hint) = refused(&format!("{line}\n"));
         assert_eq!(
             first,
-            format!("1:1: `{key}` widens what a job may do, so the repository's file cannot have it")
+            format!("1:1: `{key}` is for a person to set, so the repository's file cannot have it")
         );
         let option = option.map(|option| format!(", or type {option}")).unwrap_or_default();
         assert_eq!(hint, format!("put it into your own {theirs}{option}"));
@@ -146,18 +146,25 @@ fn what_widens_rights_is_refused_in_the_repository() {
         "{from: /x, to: y}",
     ] {
         let (first, hint) = refused(&format!("copy: [{item}]\n"));
-        assert!(first.contains("widens what a job may do"), "{item}: {first}");
+        assert!(first.contains("is for a person to set"), "{item}: {first}");
         assert!(hint.contains(theirs), "{hint}");
     }
     // The person's key would go to where the repository says.
     for name in ["ANTHROPIC_BASE_URL", "HTTPS_PROXY", "NODE_OPTIONS", "ANYTHING"] {
         let block = format!("agents: {{implementer: {{profile: claude, env: {{{name}: x}}}}}}\n");
         let (first, hint) = refused(&block);
-        let expected = "`env` beside a profile widens what a job may do";
+        let expected = "`env` beside a profile is for a person to set";
         assert!(first.contains(expected) && hint.contains(theirs), "{first}: {hint}");
         person(&block);
     }
     settings("agents: {implementer: {command: my-agent, env: {A: b}}}\n");
+    // A near miss of such a key is not sent to where it cannot stand.
+    let (first, hint) = refused("hid: [/x]\n");
+    assert!(first.ends_with("unknown key `hid`"), "{first}");
+    assert_eq!(
+        hint,
+        "did you mean `hide`? that one can stand in a person's own file only"
+    );
     // Where the person's file is, the message says so.
     let there = Person {
         path: Some("/cfg/agentgate/config.yml".into()),
@@ -244,7 +251,11 @@ fn unknown_keys_are_refused() {
             "known here: version, agents, setup, copy",
         ),
         ("set_up: [x]\n", "1:1: unknown key `set_up`", "did you mean `setup`?"),
-        ("hides: [/x]\n", "1:1: unknown key `hides`", "did you mean `hide`?"),
+        (
+            "hides: [/x]\n",
+            "1:1: unknown key `hides`",
+            "did you mean `hide`? that one can stand in a person's own file only",
+        ),
         (
             "input: file\n",
             "1:1: unknown key `input`",

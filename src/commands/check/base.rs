@@ -114,13 +114,37 @@ fn resolve(
                 Some(_) => "no base: there are both origin/main and origin/master",
                 None => "no base to compare with",
             };
-            Err(Stop::new(Exit::PolicyUnusable, why)
+            let stop = Stop::new(Exit::PolicyUnusable, why);
+            // Without a remote there is nothing to fetch, and one branch of the clone's own is the likely base.
+            if both.is_none()
+                && repo.remotes().is_ok_and(|remotes| remotes.is_empty())
+                && let Some(name) = own_branch(repo)?
+            {
+                return Err(stop
+                    .hint(format!("agentgate check --base {name}"))
+                    .hint("this clone has no remote, so say which branch the change is for")
+                    .into());
+            }
+            Err(stop
                 .hint("agentgate check --base <branch>")
                 .hint("git fetch origin '+refs/heads/*:refs/remotes/origin/*'")
                 .hint(ORDER)
                 .into())
         }
     }
+}
+
+/// `main` or `master` of the clone's own, where HEAD is on another branch.
+fn own_branch(repo: &Repository) -> Result<Option<&'static str>> {
+    let here = repo.find_reference("HEAD").ok();
+    let here = here.as_ref().and_then(|head| head.symbolic_target().ok().flatten());
+    for name in ["main", "master"] {
+        let full = format!("refs/heads/{name}");
+        if here != Some(full.as_str()) && range::of_ref(repo, &full)?.is_some() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// A base given as a revision.

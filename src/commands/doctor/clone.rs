@@ -1,9 +1,12 @@
 //! What a job would find in the clone: base, policy, identity, a clean checkout.
 
+use std::path::Path;
+
 use super::as_stop;
 use super::report::Report;
+use crate::agent::effective::Effective;
 use crate::agent::settings::{Person, Settings};
-use crate::commands::run;
+use crate::commands::{Surroundings, implementer, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::policy::PolicyError;
 use crate::gate::{self, GateError, POLICY_PATH, Policy, SETTINGS_PATH, Tree};
@@ -12,11 +15,20 @@ use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::tree::GitTree;
 
+/// What a job would start from.
+pub struct Base {
+    commit: git2::Oid,
+    settings: Settings,
+}
+
 /// HEAD, and the policy and settings that it holds.
-pub fn base(report: &mut Report, checkout: &Checkout, person: &Person) {
+pub fn base(report: &mut Report, checkout: &Checkout, person: &Person) -> Option<Base> {
     let head = match checkout.head() {
         Ok(head) => head,
-        Err(error) => return report.fail("base", &as_stop(error)),
+        Err(error) => {
+            report.fail("base", &as_stop(error));
+            return None;
+        }
     };
     let id = head.commit.to_string();
     let branch = head
@@ -28,11 +40,55 @@ pub fn base(report: &mut Report, checkout: &Checkout, person: &Person) {
         Ok(tree) => tree,
         Err(error) => {
             let error = GateError::from(error);
-            return report.fail("policy", &Stop::new(error.exit(), error.to_string()));
+            report.fail("policy", &Stop::new(error.exit(), error.to_string()));
+            return None;
         }
     };
     policy(report, checkout, &tree);
-    settings(report, &tree, person);
+    let settings = settings(report, &tree, person)?;
+    Some(Base {
+        commit: head.commit,
+        settings,
+    })
+}
+
+/// The agent that is configured here, and all that holds for it.
+pub fn agent(report: &mut Report, base: &Base, person: &Person, surroundings: &Surroundings) -> Option<Effective> {
+    let task = Path::new("TASK.md");
+    let (implementer, effective) = implementer::configured(surroundings, task, &base.settings, person);
+    match implementer {
+        None => report.ok("agent", "none is configured: say it after `--`, or with --agent"),
+        Some(agent) => match agent.program {
+            Ok(program) => report.ok(
+                "agent",
+                format!("{} ({}), from {}", agent.name, program.display(), agent.named_by),
+            ),
+            Err(mut stop) => {
+                stop.message = format!("{}, from {}: {}", agent.name, agent.named_by, stop.message);
+                report.fail("agent", &stop);
+                return effective.ok();
+            }
+        },
+    }
+    effective.map_err(|error| report.fail("agent", &as_stop(error))).ok()
+}
+
+/// What would be copied into a worktree.
+pub fn copy(report: &mut Report, checkout: &Checkout, base: &Base, effective: &Effective) {
+    match run::Copies::plan(checkout, base.commit, &effective.copy) {
+        Err(error) => report.fail("copy", &as_stop(error)),
+        Ok(copies) if effective.copy.is_empty() => drop(copies),
+        Ok(copies) => match copies.notices[..] {
+            [] => report.ok(
+                "copy",
+                match copies.paths().count() {
+                    1 => "1 file".to_owned(),
+                    count => format!("{count} files"),
+                },
+            ),
+            _ => report.warn("copy", copies.notices.join("; "), &[]),
+        },
+    }
 }
 
 fn policy(report: &mut Report, checkout: &Checkout, tree: &GitTree<'_>) {
@@ -56,7 +112,7 @@ fn policy(report: &mut Report, checkout: &Checkout, tree: &GitTree<'_>) {
     report.fail("policy", &stop);
 }
 
-fn settings(report: &mut Report, tree: &GitTree<'_>, person: &Person) {
+fn settings(report: &mut Report, tree: &GitTree<'_>, person: &Person) -> Option<Settings> {
     let name = "settings";
     let read = || -> Result<Option<Settings>, Stop> {
         let unreadable = |error: gate::Unreadable| {
@@ -71,9 +127,18 @@ fn settings(report: &mut Report, tree: &GitTree<'_>, person: &Person) {
         Settings::of_repository(&bytes, person).map(Some).map_err(bad)
     };
     match read() {
-        Ok(None) => report.ok(name, format!("no {SETTINGS_PATH} at HEAD: defaults")),
-        Ok(Some(_)) => report.ok(name, format!("{SETTINGS_PATH} at HEAD")),
-        Err(stop) => report.fail(name, &stop),
+        Ok(None) => {
+            report.ok(name, format!("no {SETTINGS_PATH} at HEAD: defaults"));
+            Some(Settings::default())
+        }
+        Ok(Some(settings)) => {
+            report.ok(name, format!("{SETTINGS_PATH} at HEAD"));
+            Some(settings)
+        }
+        Err(stop) => {
+            report.fail(name, &stop);
+            None
+        }
     }
 }
 

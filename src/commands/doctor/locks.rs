@@ -71,15 +71,18 @@ pub fn lock(report: &mut Report, checkout: &Checkout) {
             None => report.ok(name, format!("a second process was refused ({place})")),
         },
     }
-    if FileLock::is_held(&common.join(CloneLock::FILE)).unwrap_or(false) {
-        let who = CloneLock::holder(common).map_or_else(
-            || "another process".to_owned(),
-            |holder| format!("job {} (pid {})", holder.job, holder.process.pid),
-        );
+    if let Some(who) = CloneLock::in_use(common) {
+        let hint = match CloneLock::holder(common) {
+            Some(_) => "agentgate status shows it".to_owned(),
+            None => format!(
+                "it is no job of agentgate; fuser -v {} names it",
+                shell(&common.join(CloneLock::FILE))
+            ),
+        };
         report.warn(
             name,
-            format!("{who} holds the clone now: another job would end with 13"),
-            &["agentgate status shows it; --wait queues behind it".to_owned()],
+            format!("{who} now: another job would end with 13"),
+            &[format!("{hint}; --wait queues behind it")],
         );
     }
 }

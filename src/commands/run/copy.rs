@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use super::freeze::names;
 use super::prepare::Job;
 use crate::agent::settings::CopyIn;
+use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::{self, GateError};
@@ -199,7 +200,7 @@ fn not_ignored(base: &GitTree<'_>, text: &str, path: &[u8]) -> Stop {
 
 impl Job {
     /// Copies what was planned. The worktree is as git made it: nobody has run in it yet.
-    pub(super) fn copy_in(&mut self, worktree: &Worktree) -> Result<Option<Ending>> {
+    pub(super) fn copy_in(&mut self, worktree: &Worktree, watch: &dyn Watch) -> Result<Option<Ending>> {
         if self.copies.files.is_empty() {
             return Ok(None);
         }
@@ -229,6 +230,11 @@ impl Job {
                 "copy: not ignored by the rules of the base, so it would end up in the candidate: {}",
                 names(seen.into_iter())
             );
+            self.notices.push(
+                "copy: a rule that is not in the base ignores it in the checkout: commit the line in .gitignore, or \
+                 remove the path from `copy`"
+                    .to_owned(),
+            );
             return Ok(Some(Ending::Failed(Exit::Usage, reason)));
         }
         for (to, (top, below)) in &self.copies.files {
@@ -241,6 +247,8 @@ impl Job {
                 return Ok(Some(Ending::Failed(Exit::Usage, reason)));
             }
         }
+        let copied: Vec<&[u8]> = self.copies.files.keys().map(Vec::as_slice).collect();
+        watch.step(&format!("copied in: {}", names(copied.into_iter())));
         Ok(None)
     }
 }

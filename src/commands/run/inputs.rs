@@ -8,12 +8,13 @@ use anyhow::{Context, Result};
 
 use super::Options;
 use crate::agent::command::Source;
+use crate::agent::effective::Effective;
 use crate::agent::settings::{Person, Settings};
 use crate::commands::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
 use crate::gate::policy::PolicyError;
 use crate::gate::{self, GateError, POLICY_PATH, Policy, SETTINGS_PATH, Tree};
-use crate::git::places::Places;
+use crate::git::places::{Places, chosen_root, jobs_root};
 use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::tree::GitTree;
@@ -94,10 +95,10 @@ pub fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
 }
 
 /// The policy's blob id and the settings, both from the base; the task's areas must exist.
-pub(super) fn rules_of(
+pub fn rules_of(
     checkout: &Checkout,
     base: git2::Oid,
-    task: &Task,
+    task: Option<&Task>,
     person: &Person,
 ) -> Result<(gate::Oid, Settings)> {
     let tree = GitTree::of_commit(&checkout.repo, base).map_err(GateError::from)?;
@@ -115,7 +116,7 @@ pub(super) fn rules_of(
         }
     })?;
     // An empty change judged by the task: what the task names must exist in the policy.
-    gate::check(&tree, &tree, Some(task))?;
+    gate::check(&tree, &tree, task)?;
     Ok((policy.id, settings_of(&tree, person)?))
 }
 
@@ -229,12 +230,23 @@ pub fn must_be_clean(checkout: &Checkout, spared: Option<&Path>) -> Result<()> {
     if dirt.is_empty() {
         return Ok(());
     }
-    Err(
-        Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")))
-            .hint("commit or stash it: git stash --include-untracked")
-            .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
-            .into(),
-    )
+    let stop = Stop::new(Exit::DirtyTree, format!("{place} is dirty:\n{}", dirt.join("\n")));
+    // git shows a new folder as one line.
+    let is_policy = |line: &String| {
+        let is_new = line.starts_with("?? ") || line.starts_with('A');
+        is_new && line.get(3..).is_some_and(|path| POLICY_PATH.starts_with(path))
+    };
+    let is_there = |top: &PathBuf| top.join(POLICY_PATH).is_file();
+    let stop = if checkout.workdir.as_ref().is_some_and(is_there) && dirt.iter().any(is_policy) {
+        stop.hint(format!(
+            "the policy is new, and it counts only once it is committed: git add {POLICY_PATH} && git commit"
+        ))
+    } else {
+        stop.hint("commit or stash it: git stash --include-untracked")
+    };
+    Err(stop
+        .hint("or start from HEAD and leave it as it is: --allow-dirty (recorded in the commit)")
+        .into())
 }
 
 /// Takes the clone lock; with `--wait` says for whom it waits.
@@ -245,23 +257,24 @@ pub(super) fn acquire(checkout: &Checkout, id: &str, options: &Options, watch: &
         process,
         command: format!("agentgate run {}", options.task.display()),
     };
-    let who = |holder: Option<Holder>, path: &Path| {
-        holder.map_or_else(
-            || format!("another process holds {}", path.display()),
-            |holder| format!("job {} (pid {}) holds the clone", holder.job, holder.process.pid),
-        )
-    };
     let mut taken = CloneLock::acquire(&checkout.common, &holder, Wait::No);
     if options.wait != Wait::No
         && let Err(LockError::Held { holder: other, path }) = &taken
     {
-        watch.step(&format!("waiting: {}", who(other.clone(), path)));
+        watch.step(&format!("waiting: {}", CloneLock::who(other.as_ref(), path)));
         taken = CloneLock::acquire(&checkout.common, &holder, options.wait);
     }
     taken.map_err(|error| match error {
-        LockError::Held { holder, path } => Stop::new(Exit::Locked, who(holder, &path))
-            .hint("agentgate status shows it; --wait queues behind it")
-            .into(),
+        LockError::Held { holder, path } => {
+            let stop = Stop::new(Exit::Locked, CloneLock::who(holder.as_ref(), &path));
+            match holder {
+                Some(_) => stop.hint("agentgate status shows it; --wait queues behind it"),
+                None => stop
+                    .hint(format!("it is no job of agentgate; fuser -v {} names it", shell(&path)))
+                    .hint("--wait queues behind it"),
+            }
+            .into()
+        }
         LockError::Interrupted(signal) => Stop::new(
             Exit::from_signal(signal),
             "interrupted while waiting for the clone lock",
@@ -273,7 +286,27 @@ pub(super) fn acquire(checkout: &Checkout, id: &str, options: &Options, watch: &
     })
 }
 
-pub(super) fn must_be_free(checkout: &Checkout, store: &Store, places: &Places, id: &str) -> Result<()> {
+/// Where a job lies, which must be free.
+///
+/// # Errors
+/// Exit 14 where something is in the way, 64 for a root that cannot be used.
+pub fn places(
+    checkout: &Checkout,
+    effective: &Effective,
+    person: &Person,
+    surroundings: &Surroundings,
+    id: &str,
+) -> Result<Places> {
+    let root = match &effective.worktree_root {
+        Some(root) => chosen_root(&checkout.clone, root, &person.shown())?,
+        None => jobs_root(&checkout.clone, surroundings.state_home().as_deref())?,
+    };
+    let places = Places::of(&root, id);
+    must_be_free(checkout, &Store::of(&checkout.common), &places, id)?;
+    Ok(places)
+}
+
+fn must_be_free(checkout: &Checkout, store: &Store, places: &Places, id: &str) -> Result<()> {
     if let Some(taken) = store.taken(id)? {
         return Err(Stop::new(Exit::WorktreeExists, format!("job {taken} exists already"))
             .hint("choose another --job-id")

@@ -27,7 +27,8 @@ use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
-pub use inputs::{default_job_id, must_be_clean, read_task, settings_of, task_place};
+pub use copy::Copies;
+pub use inputs::{default_job_id, must_be_clean, places, read_task, rules_of, settings_of, task_place};
 
 /// What the person asked for.
 #[derive(Clone, Debug)]
@@ -73,6 +74,8 @@ pub struct Report {
     pub reason: String,
     /// The confinement in force, and each waiver.
     pub confinement: String,
+    /// What the person has narrowed beyond it, a word or two each.
+    pub narrowed: Vec<String>,
     /// What it does not cover, one line each.
     pub not_covered: Vec<String>,
     /// What the gate found.
@@ -81,6 +84,8 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Things worth knowing.
     pub notices: Vec<String>,
+    /// What may explain the reason, to be said after it.
+    pub afterwards: Vec<String>,
     /// How many paths differ from the base.
     pub changed: usize,
     /// What to type next, with a word on why.

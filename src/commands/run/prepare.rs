@@ -7,11 +7,12 @@ use anyhow::{Context, Result};
 use super::Options;
 use super::copy::Copies;
 use super::inputs::{
-    acquire, artifacts_folder, default_job_id, must_be_clean, must_be_free, program_of, read_task, rules_of,
-    source_words, task_place, text,
+    acquire, artifacts_folder, default_job_id, must_be_clean, places, program_of, read_task, rules_of, source_words,
+    task_place, text,
 };
 use crate::agent::command::Found;
-use crate::agent::effective::{Effective, Wishes, label};
+use crate::agent::effective::{Effective, label};
+use crate::commands::implementer::{self, Chosen, Origin};
 use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::confine::Mode;
@@ -20,7 +21,7 @@ use crate::gate::{self, Verdict};
 use crate::git::agent_refs::AgentRefs;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::history::Identity;
-use crate::git::places::{Places, chosen_root, jobs_root};
+use crate::git::places::Places;
 use crate::git::repo::Checkout;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::Shadow;
@@ -70,6 +71,10 @@ pub struct Job {
     pub(super) notices: Vec<String>,
     pub(super) withheld: Vec<String>,
     pub(super) last_output: String,
+    /// Its output speaks of a write that was refused.
+    pub(super) met_a_wall: bool,
+    /// Who named the agent and set its limits.
+    pub(super) origin: Origin,
     _lock: LockGuard,
 }
 
@@ -118,34 +123,20 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
             .into());
     }
     let person = surroundings.person()?;
-    let (policy, settings) = rules_of(&checkout, base, &task, &person)?;
-    let effective = Effective::of(&Wishes {
+    let (policy, settings) = rules_of(&checkout, base, Some(&task), &person)?;
+    let chosen = Chosen {
         asked: &options.asked,
-        agent_cmd: surroundings.text("AGENT_CMD")?.as_deref(),
-        model_label: label(surroundings.text("AGENT_MODEL_LABEL")?, "AGENT_MODEL_LABEL")?.as_deref(),
         task: &options.task,
         task_timeout: task.timeout,
         repository: &settings,
         person: &person,
-        home: surroundings.home(),
-        start_dir: &surroundings.cwd,
-    })?;
-    let path = surroundings.var("PATH");
-    let agent = Found::find(&effective.source, &surroundings.cwd, path).map_err(|error| {
-        Stop::new(Exit::AgentFailed, format!("the agent could not be started: {error}"))
-            .hint("nothing was begun; is it installed, and its folder on PATH? a path such as ./agent.sh works too")
-    })?;
+    };
+    let effective = chosen.effective(surroundings)?;
+    let origin = chosen.origin(surroundings);
+    let agent = implementer::found(&effective, surroundings)?;
     let host = label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?.unwrap_or_else(|| "local".into());
-    let mut walls = Walls::choose(
-        effective.confinement,
-        effective.network.clone(),
-        effective.allow_unconfined,
-    )?;
-    walls.hide.clone_from(&effective.hide);
+    let walls = implementer::walls(&effective, surroundings)?;
     let mut notices = walls.odd_to_hide()?;
-    if let Some(home) = surroundings.home() {
-        walls.show = effective.needs.iter().map(|needed| home.join(needed)).collect();
-    }
     let identity = Identity::of(&checkout)?;
     let artifacts = options
         .artifacts
@@ -169,12 +160,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         Some(lock) => lock,
         None => acquire(&checkout, &id, options, watch)?,
     };
-    let root = match &effective.worktree_root {
-        Some(root) => chosen_root(&checkout.clone, root, &person.shown())?,
-        None => jobs_root(&checkout.clone, surroundings.state_home().as_deref())?,
-    };
-    let places = Places::of(&root, &id);
-    must_be_free(&checkout, &store, &places, &id)?;
+    let places = places(&checkout, &effective, &person, surroundings, &id)?;
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),
@@ -225,6 +211,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         notices,
         withheld: Vec::new(),
         last_output: String::new(),
+        met_a_wall: false,
+        origin,
         _lock: lock,
     };
     let me = ProcessId::current().context("cannot read /proc/self")?;

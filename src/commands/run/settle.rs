@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::Report;
 use super::prepare::Job;
+use super::words::speaks_of_a_wall;
 use crate::agent::command;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
@@ -167,13 +168,20 @@ impl Job {
         let kept = exit == Exit::Ok;
         let reason = self.owner.state.reason.clone();
         let mut notices = self.notices.clone();
-        if exit == Exit::AgentFailed {
+        let mut afterwards = Vec::new();
+        if matches!(exit, Exit::AgentFailed | Exit::NothingToCommit) {
             if !self.last_output.is_empty() {
                 notices.push(format!("its last words:\n{}", self.last_output));
             }
-            if !self.withheld.is_empty() {
-                notices.push(format!("variables it was not given: {}", self.withheld.join(", ")));
+            if self.walls.layers.hold() && (self.met_a_wall || speaks_of_a_wall(&self.last_output)) {
+                notices.push(self.wall_words());
             }
+        }
+        if exit == Exit::AgentTimeout {
+            notices.push(self.limit_words());
+        }
+        if exit == Exit::AgentFailed {
+            afterwards.extend(self.withheld_words());
             if self.created.agent_source == "AGENT_CMD"
                 && let Some(hint) = command::hint(&[self.created.agent.clone().into()])
             {
@@ -241,6 +249,7 @@ impl Job {
             exit,
             reason,
             confinement: self.confinement_value(),
+            narrowed: self.walls.narrowed(),
             not_covered: self.not_covered.clone(),
             findings: self
                 .verdict
@@ -258,6 +267,7 @@ impl Job {
                 .flat_map(|verdict| verdict.notices.clone())
                 .chain(notices)
                 .collect(),
+            afterwards,
             changed: self.frozen.as_ref().map_or(0, |frozen| frozen.changed),
             next,
             landed: None,

@@ -43,12 +43,12 @@ impl Job {
         for (index, command) in commands.iter().enumerate() {
             let line = shell_words::join(command);
             let left = limit.saturating_sub(started.elapsed());
-            watch.step(&format!(
-                "setup {} of {}: {line} (limit {})",
-                index + 1,
-                commands.len(),
-                format_duration(left.as_secs())
-            ));
+            let whole = format_duration(limit.as_secs());
+            let room = match index {
+                0 => format!("limit {whole}"),
+                _ => format!("{}s left of {whole}", left.as_secs()),
+            };
+            watch.step(&format!("setup {} of {}: {line} ({room})", index + 1, commands.len()));
             files::append_synced(&files::open_append(&log, 0o600)?, format!("$ {line}\n").as_bytes())
                 .with_context(|| format!("cannot append to {}", log.display()))?;
             let ended = self.one(worktree, command, environment, left, watch)?;
@@ -92,7 +92,9 @@ impl Job {
         let program = match lookup::program(OsStr::new(name), &worktree.path, path) {
             Ok(program) => program,
             Err(error) => {
-                let error = error.to_string().replace('\n', "; ");
+                // It is no agent.
+                let error = error.to_string();
+                let error = error.strip_prefix("agent ").unwrap_or(&error).replace('\n', "; ");
                 return Ok((AgentEnd::NotStarted { error }, 0));
             }
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
-use super::words::{agent_end, end_words, last_lines};
+use super::words::{agent_end, end_words, last_lines, speaks_of_a_wall};
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Filter, Given};
 use crate::commands::{Watch, own_sandbox};
@@ -154,7 +154,7 @@ impl Job {
         if !self.walls.layers.mounts {
             self.before = Some(Fingerprint::take(&self.checkout, &id)?);
         }
-        let stopped = match self.copy_in(&worktree)? {
+        let stopped = match self.copy_in(&worktree, watch)? {
             None => self.set_up(&worktree, &setup.variables, watch)?,
             stopped => stopped,
         };
@@ -179,11 +179,7 @@ impl Job {
             tier: tier.clone(),
             not_covered: self.not_covered.clone(),
         })?;
-        watch.step(&format!(
-            "agent {} (limit {}, {tier})",
-            self.created.agent,
-            seconds(self.created.timeout),
-        ));
+        watch.step(&self.banner(&tier));
         let log = self.owner.folder.path.join(store::AGENT_LOG);
         let (end, leftovers, duration) = match filled {
             Err(error) => {
@@ -218,14 +214,16 @@ impl Job {
                     anyhow::bail!("the agent's output could not be recorded: {error}");
                 }
                 self.last_output = last_lines(&finished.last_lines);
+                self.met_a_wall = speaks_of_a_wall(&String::from_utf8_lossy(&finished.last_lines));
                 (agent_end(finished.ending), finished.leftovers, finished.duration)
             }
         };
         self.take_worktree_back(&worktree)?;
         if leftovers > 0 {
-            self.notices.push(format!(
-                "{leftovers} process(es) that the agent had left running were ended"
-            ));
+            self.notices.push(match leftovers {
+                1 => "1 process that the agent had left running was ended".to_owned(),
+                _ => format!("{leftovers} processes that the agent had left running were ended"),
+            });
         }
         let output = self.owner.folder.describe(store::AGENT_LOG)?;
         watch.step(&format!(

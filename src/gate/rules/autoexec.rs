@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::protected::is_link;
-use super::{finding, shown, what_happened};
+use super::{finding, shown, undo, what_happened};
 use crate::gate::autoexec::{self, Known};
 use crate::gate::paths::Match;
 use crate::gate::policy::Stance;
@@ -34,7 +34,7 @@ pub(super) fn judge(policy: &Policy, changes: &[Change], verdict: &mut Verdict) 
                 &change.path,
                 &judged_by,
                 message,
-                format!("put it back as it is in the base, or ask an owner of {POLICY_PATH} to make this change"),
+                format!("{}, or ask an owner of {POLICY_PATH} to make this change", undo(change)),
             )),
             Stance::Allow => verdict.warnings.push(Warning {
                 path: change.path.clone(),

@@ -142,6 +142,14 @@ pub(super) fn is_regular(side: &Side) -> bool {
     matches!(side.kind, Kind::File | Kind::Executable)
 }
 
+/// How a change of a path is taken back.
+fn undo(change: &Change) -> &'static str {
+    match change.before {
+        None => "delete it",
+        Some(_) => "put it back as it is in the base",
+    }
+}
+
 /// What happened at a path, as the end of a sentence.
 fn what_happened(change: &Change) -> String {
     let noun = |side: &Side| match side.kind {

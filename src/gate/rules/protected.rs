@@ -1,6 +1,6 @@
 //! Human-owned paths (exit 3) and folders in which nothing may change (exit 4).
 
-use super::{finding, shown, what_happened};
+use super::{finding, shown, undo, what_happened};
 use crate::gate::paths::{Match, PathRule, fold};
 use crate::gate::{Change, Kind, POLICY_PATH, Policy, Rule, Verdict};
 
@@ -33,7 +33,7 @@ pub(super) fn protected_paths(policy: &Policy, changes: &[Change], verdict: &mut
             &change.path,
             &rule.key,
             message,
-            format!("put it back as it is in the base, or ask an owner of {POLICY_PATH}"),
+            format!("{}, or ask an owner of {POLICY_PATH}", undo(change)),
         ));
     }
 }

@@ -39,7 +39,13 @@ fn without_origin_head_the_only_one_of_main_and_master() {
 
 #[test]
 fn without_any_base_the_line_to_add_is_shown() {
-    on_branch().agentgate(["check"]).expect(
+    let repo = on_branch();
+    let outcome = repo.agentgate(["check"]);
+    outcome.expect(2, &["no base to compare with", "hint: agentgate check --base main\n"]);
+    assert!(!outcome.stderr.contains("git fetch"), "there is no remote: {outcome}");
+    repo.agentgate(["check", "--base", "main"]).success();
+    repo.git(["remote", "add", "origin", "../nowhere"]);
+    repo.agentgate(["check"]).expect(
         2,
         &[
             "no base to compare with",

@@ -101,7 +101,7 @@ fn gits_own_files_count_and_twins_are_told() {
         verdict.findings[2].message,
         "added (file): case or Unicode twin of `**/CLAUDE.md`, read by claude at start"
     );
-    assert!(verdict.findings[2].hint.contains("put it back as it is in the base"));
+    assert!(verdict.findings[2].hint.starts_with("delete it, or ask"));
 }
 
 #[test]
