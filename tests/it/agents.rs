@@ -25,7 +25,8 @@ fn bin(repo: &Repo) -> (PathBuf, String) {
 /// A program that writes its arguments, standard input and environment into the worktree.
 fn stand_in(repo: &Repo, name: &str) -> String {
     let (folder, path) = bin(repo);
-    let text = "#!/bin/sh\nfor a; do printf '%s\\n' \"$a\"; done > args.txt\nreadlink /proc/self/fd/0 > stdin-is.txt\n\
+    // Asked for its version, it is in no folder of the test's.
+    let text = "#!/bin/sh\n[ \"$1\" != --version ] || exit 0\nfor a; do printf '%s\\n' \"$a\"; done > args.txt\nreadlink /proc/self/fd/0 > stdin-is.txt\n\
                 cat > stdin.txt\nenv -0 | sort -z > env.bin\n";
     let file = folder.join(name);
     fs::write(&file, text).expect("it can be written");
