@@ -4,10 +4,11 @@
 //! with two files that differ only by case stays workable.
 
 mod links;
+mod repositories;
 mod text;
 mod twins;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::paths::fold;
 use super::rules::{finding, is_regular};
@@ -30,9 +31,13 @@ pub fn judge(
         candidate,
         folders: HashMap::new(),
     };
+    let mut repositories = HashSet::new();
     for change in changes {
-        let Some(after) = change.after else { continue };
         let path = &change.path;
+        // A file that is gone changes what git does in a repository, too.
+        let found = repositories::of(&mut twins, path, &mut repositories)?;
+        verdict.findings.extend(found);
+        let Some(after) = change.after else { continue };
         if let Some(why) = path.split(|&byte| byte == b'/').find_map(unsafe_name) {
             verdict
                 .findings
