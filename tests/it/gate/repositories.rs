@@ -105,7 +105,11 @@ fn one_that_the_base_has_may_stay_and_not_change() {
         assert_eq!(lines(&check(&base, &head)), [finding("test/repo")], "{name}");
     }
     // What goes alters it; and a part that was missing makes one.
-    let gone: Vec<Item> = base.iter().filter(|(path, ..)| path != b"test/repo/config").cloned().collect();
+    let gone: Vec<Item> = base
+        .iter()
+        .filter(|(path, ..)| path != b"test/repo/config")
+        .cloned()
+        .collect();
     assert_eq!(lines(&check(&base, &gone)), [finding("test/repo")]);
     assert_eq!(lines(&check(&base[1..], &base)), [finding("test/repo")]);
 }
