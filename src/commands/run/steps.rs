@@ -264,17 +264,33 @@ impl Job {
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
-        for nested in &frozen.nested {
+        let mut hidden = |path: &[u8], judged_by: &str, message: &str, hint: &str| {
             verdict.findings.push(Finding {
                 rule: Rule::Uninspectable,
-                path: nested.clone(),
+                path: path.to_vec(),
                 line: None,
                 column: None,
-                judged_by: "nested repository (built in)".into(),
-                message: "the agent put a repository of its own here".into(),
-                hint: "remove its .git folder, or work without git init below the worktree".into(),
+                judged_by: judged_by.into(),
+                message: message.into(),
+                hint: hint.into(),
                 commit: None,
             });
+        };
+        for nested in &frozen.nested {
+            hidden(
+                nested,
+                "nested repository (built in)",
+                "the agent put a repository of its own here",
+                "remove its .git folder, or work without git init below the worktree",
+            );
+        }
+        for twin in &frozen.twins {
+            hidden(
+                &twin.path,
+                "name of a git dir (built in)",
+                "some file systems take this name for `.git`, so git takes nothing below it into a commit",
+                "rename it",
+            );
         }
         for (path, why) in &frozen.uninspectable {
             let (judged_by, message, hint) = match why {
@@ -283,22 +299,18 @@ impl Job {
                     "the path is too long for programs, so what is there cannot be inspected",
                     "keep paths below the worktree shorter than 3000 bytes",
                 ),
+                Hidden::Size(_) => (
+                    "file size (built in)",
+                    "the file is larger than 2 GiB, so it was not taken in",
+                    "make it smaller, keep it out by a .gitignore rule that the base has, or let the base hand it to git-lfs",
+                ),
                 Hidden::Encoding => (
                     "working-tree-encoding (built in)",
                     "the file is not in the encoding that the base's .gitattributes says",
                     "write it in that encoding, with a byte order mark where that needs one",
                 ),
             };
-            verdict.findings.push(Finding {
-                rule: Rule::Uninspectable,
-                path: path.clone(),
-                line: None,
-                column: None,
-                judged_by: judged_by.into(),
-                message: message.into(),
-                hint: hint.into(),
-                commit: None,
-            });
+            hidden(path, judged_by, message, hint);
         }
         verdict.settle();
         self.owner
