@@ -16,6 +16,8 @@ use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use links::leads_out;
 use twins::Twins;
 
+pub use repositories::{REPOSITORIES, is_of_git_dir};
+
 /// The name under which source that nobody can review is reported.
 pub(super) const UNREADABLE: &str = text::UNREADABLE;
 

@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::files;
+use crate::gate::content::is_of_git_dir;
+use crate::gate::{self, Change};
 use crate::process::Status;
 
-use super::large::is_large;
+use super::evidence::ignored_by_base;
+use super::large::{Large, is_large};
 use super::program::{Git, first_lines};
 use super::snapshot::Stage;
 use super::tree::GitTree;
@@ -60,7 +63,9 @@ pub(super) struct Aside {
     /// What was called `.git` but for case, which git refuses to stage.
     pub(super) twins: Vec<Moved>,
     /// Files too large to be staged, below the worktree, and their sizes in bytes.
-    pub(super) large: Vec<(Vec<u8>, u64)>,
+    pub(super) large: Vec<Large>,
+    /// Folders that git takes for a bare repository, below the worktree. They stay where they are.
+    pub(super) bare: Vec<Vec<u8>>,
     /// Such files of the person's that were copied in: where they were, and where they lie now.
     copied: Vec<(PathBuf, PathBuf)>,
     /// What no program could name by its path: where it was, and where it lies now.
@@ -87,6 +92,7 @@ struct Found {
     special: Vec<PathBuf>,
     long: Vec<PathBuf>,
     large: Vec<PathBuf>,
+    bare: Vec<PathBuf>,
 }
 
 impl Stage {
@@ -111,6 +117,7 @@ impl Stage {
             special,
             long,
             large,
+            bare,
         } = match self.look_through(&tracked) {
             Ok(found) => found,
             Err(_) => {
@@ -119,7 +126,10 @@ impl Stage {
                     .context("cannot look through what the agent left")?
             }
         };
-        let mut aside = Aside::default();
+        let mut aside = Aside {
+            bare: bare.iter().map(|path| self.below(path)).collect(),
+            ..Aside::default()
+        };
         let kept = self.git_dir.join("aside");
         std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
         let move_aside = |from: &Path, name: String| -> Result<PathBuf> {
@@ -209,6 +219,11 @@ impl Stage {
                     walk.skip_current_dir();
                 }
             } else if kind.is_file() {
+                if entry.depth() > 1 && entry.file_name().eq_ignore_ascii_case("HEAD") {
+                    found
+                        .bare
+                        .extend(entry.path().parent().filter(|at| is_bare(at)).map(Path::to_owned));
+                }
                 if is_large(&entry.metadata()?) {
                     found.large.push(entry.into_path());
                 }
@@ -233,6 +248,29 @@ impl Stage {
             }
         }
         Some(at)
+    }
+
+    /// Which of the folders that are bare repositories on the disk the agent made or altered, where the base's
+    /// rules do not ignore them: the gate sees no empty `objects` and `refs`, a kept worktree has them.
+    pub(super) fn bare_of_agent(
+        &self,
+        git: &Git,
+        base: &GitTree<'_>,
+        changes: &[Change],
+        bare: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>> {
+        let asked: Vec<Vec<u8>> = bare.iter().map(|path| [path, &b"/"[..]].concat()).collect();
+        let mut found = ignored_by_base(git, self, base, &asked)?.1;
+        found.retain(|folder| {
+            let changed = |change: &Change| {
+                let below = change.path.strip_prefix(folder.as_slice());
+                below.is_some_and(|below| below.split(|&b| b == b'/').next().is_some_and(is_of_git_dir))
+            };
+            let known = gate::tree::lookup(base, &[folder, &b"HEAD"[..]].concat());
+            !matches!(known, Ok(Some(_))) || changes.iter().any(changed)
+        });
+        found.iter_mut().for_each(|folder| folder.truncate(folder.len() - 1));
+        Ok(found)
     }
 
     /// Brings the links of submodules to the commits that they had moved to, and files that were taken out as
@@ -293,6 +331,12 @@ impl Stage {
         }
         Ok(sorted)
     }
+}
+
+/// Whether git takes a folder with a `HEAD` for a repository.
+fn is_bare(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    has("commondir") || (has("objects") && has("refs"))
 }
 
 fn is_too_long(path: &Path) -> bool {

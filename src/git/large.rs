@@ -22,6 +22,9 @@ use super::tree::GitTree;
 /// it, and git takes seconds for it, not minutes.
 pub const LARGEST: u64 = 2 << 30;
 
+/// A path below the worktree, and the file's size in bytes.
+pub(super) type Large = (Vec<u8>, u64);
+
 pub(super) fn is_large(meta: &Metadata) -> bool {
     meta.is_file() && meta.len() > LARGEST
 }

@@ -21,7 +21,7 @@ use crate::gate;
 use super::disarm::{Moved, Submodule, make_readable};
 use super::from_git2;
 use super::import::import;
-use super::large::is_large;
+use super::large::{Large, is_large};
 use super::program::{Call, Git, first_lines};
 use super::settings::ContentSettings;
 use super::shadow::copy_index;
@@ -73,6 +73,8 @@ impl Frozen {
 pub enum Hidden {
     /// The path is too long for programs; what is there is not in the tree.
     Path,
+    /// git takes the folder for a repository, maybe by empty folders, which no tree shows.
+    Repository,
     /// The file has so many bytes, too many to be staged; it is not in the tree.
     Size(u64),
     /// It is not in the encoding that the base's attributes say; it is in the tree as it is.
@@ -182,6 +184,8 @@ impl Stage {
             .iter()
             .filter(|(path, _)| changes.binary_search_by(|change| change.path.cmp(path)).is_err());
         let changed = changes.len() + sorted.long.len() + aside.twins.len() + untracked.count();
+        let bare = self.bare_of_agent(git, &before, &changes, &aside.bare)?;
+        let bare = bare.into_iter().map(|path| (path, Hidden::Repository));
         let long = sorted.long.into_iter().map(|path| (path, Hidden::Path));
         let large = large.into_iter().map(|(path, size)| (path, Hidden::Size(size)));
         let garbled = garbled.into_iter().map(|path| (path, Hidden::Encoding));
@@ -190,7 +194,7 @@ impl Stage {
             changed,
             nested: sorted.nested,
             twins: aside.twins,
-            uninspectable: long.chain(large).chain(garbled).collect(),
+            uninspectable: bare.chain(long).chain(large).chain(garbled).collect(),
             put_back: sorted.put_back,
             submodules: aside.submodules,
             special: aside.special,
@@ -280,7 +284,7 @@ impl Stage {
     /// only gives names; the content is what lies on the disk.
     /// The answer is what was too large, with sizes in bytes; none where that index is there and cannot be
     /// read.
-    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<Option<Vec<(Vec<u8>, u64)>>> {
+    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<Option<Vec<Large>>> {
         let Ok(bytes) = files::read_small(agent_index, MAX_INDEX) else {
             return Ok(agent_index.symlink_metadata().is_err().then(Vec::new));
         };

@@ -304,7 +304,7 @@ impl Job {
 fn with_size((path, why): &(Vec<u8>, Hidden)) -> Option<Vec<u8>> {
     match why {
         Hidden::Size(bytes) => Some([path, format!(" ({bytes} bytes)").as_bytes()].concat()),
-        Hidden::Path | Hidden::Encoding => None,
+        Hidden::Path | Hidden::Encoding | Hidden::Repository => None,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::agent::environment::{self, Filter, Given};
 use crate::commands::{Watch, own_sandbox};
 use crate::exit::Exit;
 use crate::files;
+use crate::gate::content::REPOSITORIES;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
 use crate::git::fingerprint::Fingerprint;
@@ -264,6 +265,12 @@ impl Job {
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
+        let told: Vec<Vec<u8>> = verdict
+            .findings
+            .iter()
+            .filter(|found| found.judged_by == REPOSITORIES)
+            .map(|found| found.path.clone())
+            .collect();
         let mut hidden = |path: &[u8], judged_by: &str, message: &str, hint: &str| {
             verdict.findings.push(Finding {
                 rule: Rule::Uninspectable,
@@ -298,6 +305,14 @@ impl Job {
                     "path length (built in)",
                     "the path is too long for programs, so what is there cannot be inspected",
                     "keep paths below the worktree shorter than 3000 bytes",
+                ),
+                // Said by the gate where the tree shows it.
+                Hidden::Repository if told.contains(path) => continue,
+                Hidden::Repository => (
+                    REPOSITORIES,
+                    "a bare repository, if only by empty folders: git that is run inside it takes it for one, and runs what \
+                     its configuration names",
+                    "delete it; a test that needs one can make it with git init in a temporary folder",
                 ),
                 Hidden::Size(_) => (
                     "file size (built in)",

@@ -12,6 +12,9 @@ use crate::gate::paths::fold;
 use crate::gate::tree::join;
 use crate::gate::{Finding, Kind, Unreadable};
 
+/// What judges such folders.
+pub const REPOSITORIES: &str = "built-in: repositories";
+
 /// Names in a git dir that make it one, or that decide what git runs in it. Folded.
 const OF_GIT_DIRS: &[&[u8]] = &[
     b"head",
@@ -24,7 +27,8 @@ const OF_GIT_DIRS: &[&[u8]] = &[
     b"refs",
 ];
 
-fn is_of_git_dir(name: &[u8]) -> bool {
+/// Whether an entry of this name decides about a git dir.
+pub fn is_of_git_dir(name: &[u8]) -> bool {
     OF_GIT_DIRS.contains(&fold(name).as_slice())
 }
 
@@ -64,7 +68,7 @@ pub(super) fn of(twins: &mut Twins<'_>, path: &[u8], seen: &mut HashSet<Vec<u8>>
             if head && (whole || has(b"commondir", |kind| kind != Kind::Tree)) {
                 findings.push(hidden(
                     &here,
-                    "built-in: repositories",
+                    REPOSITORIES,
                     "a bare repository: git that is run inside it takes it for one, and runs what its configuration names"
                         .into(),
                     "delete it; a test that needs one can make it with git init in a temporary folder",

@@ -82,7 +82,36 @@ fn a_bare_repository_in_the_tree_is_uninspectable_in_a_job_and_in_a_range() {
             "delete it",
         ],
     );
+    // In a worktree that was kept its empty folders would be there, which no tree shows; a rule of the agent's own
+    // makes no difference.
+    let empty = plant.replace("touch refs/.k objects/.k", "echo bare > ../.gitignore");
+    for (id, plant) in [("j2", plant.replace("; touch refs/.k objects/.k", "")), ("j3", empty)] {
+        let outcome = harmless(&repo, &trap, id, &plant);
+        outcome.expect(9, &["payments/bare: ", "built-in: repositories", "empty folders"]);
+    }
     nothing_left(&repo);
+    // What the base ignores is nobody's business.
+    repo.change(".gitignore", "bare/\n");
+    harmless(&repo, &trap, "j4", plant).expect(0, &[]);
+    repo.agentgate(["drop", "j4"]).success();
+    repo.change(".gitignore", "\n");
+    // One of the base may have a neighbour.
+    repo.program("sh")
+        .args([
+            "-c",
+            "mkdir -p payments/old; cd payments/old; git init -q --bare .; touch refs/.k objects/.k",
+        ])
+        .run()
+        .success();
+    repo.commit("a fixture");
+    harmless(&repo, &trap, "j5", "echo 1 > payments/old/README").expect(0, &[]);
+    harmless(
+        &repo,
+        &trap,
+        "j6",
+        "mkdir -p payments/old/hooks; echo 1 > payments/old/hooks/pre-push",
+    )
+    .expect(9, &["payments/old: "]);
     // As it would be after landing: git believes it there.
     repo.git(["switch", "-qc", "side"]);
     let agent = format!("{}{plant}", trap.words());
