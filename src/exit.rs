@@ -46,7 +46,7 @@ exits! {
     NewTopLevelDirectory = 6, "new-top-level-directory", "more new top-level directories than `max_new_top_level_dirs`";
     OutOfScope = 7, "out-of-scope", "outside the task's `Allowed files` or areas, outside every area with `unmapped: deny`, or over a size limit";
     ForbiddenDependency = 8, "forbidden-dependency", "a manifest gained a dependency that the policy or task forbids";
-    Uninspectable = 9, "uninspectable", "content that hides from review: submodule link, symlink out of the repository, non-text or oversized source, case or Unicode twin, bidirectional controls, unsafe path, malformed tree";
+    Uninspectable = 9, "uninspectable", "content that hides from review: submodule link, symlink out of the repository, non-text or oversized source, case or Unicode twin, bidirectional controls, unsafe path, bare repository, file over 2 GiB, malformed tree";
     CheckFailed = 10, "check-failed", "a human-owned command under `checks:` failed on the candidate";
     Trailers = 11, "trailers", "an agent commit lacks valid trailers";
     DirtyTree = 12, "dirty-tree", "the checkout is dirty or in the middle of a merge, rebase, cherry-pick, revert or bisect";

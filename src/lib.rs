@@ -25,6 +25,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use rustix::fs::Mode;
+use rustix::process::umask;
 
 use agent::effective::Asked;
 use cli::{Cli, Command};
@@ -54,6 +56,7 @@ pub fn main() -> ExitCode {
 }
 
 fn real_main(args: Vec<OsString>) -> Exit {
+    keep_owners_rights();
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
@@ -102,6 +105,13 @@ fn real_main(args: Vec<OsString>) -> Exit {
             stop.exit
         }
     }
+}
+
+/// Takes the owner's bits out of the umask. Under `umask 777` nobody, git included, can use what was just made;
+/// what the person withholds from others stays withheld. No thread runs yet.
+fn keep_owners_rights() {
+    let asked = umask(Mode::RWXU);
+    umask(asked - Mode::RWXU);
 }
 
 /// The exit of a command whose result was written, or 1 where it was not: what is on standard output

@@ -26,6 +26,19 @@ pub enum Source {
     Profile(Box<Profile>),
 }
 
+impl Source {
+    /// Whether the model label becomes a part of the command.
+    pub(super) fn names_model(&self) -> bool {
+        let names = |word: &str| word.contains(MODEL);
+        match self {
+            Source::CommandLine(words) => words.iter().skip(1).any(|word| names(&word.to_string_lossy())),
+            Source::Variable(value) => names(value),
+            Source::Settings(words) => words.iter().skip(1).any(|word| names(word)),
+            Source::Profile(profile) => profile.demands_model(),
+        }
+    }
+}
+
 /// Whether an agent's own sandbox is to be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnSandbox {
@@ -184,6 +197,9 @@ impl CommandError {
     }
 }
 
+/// The placeholder of the model label.
+const MODEL: &str = "{model}";
+
 /// Longest `{task}`: the kernel takes 128 KiB in one argument.
 const TASK_LIMIT: usize = 100 << 10;
 
@@ -318,7 +334,7 @@ fn fill_word(word: &OsStr, fill: &Fill<'_>, names: Names, taken: &mut bool) -> R
 fn task_text(task: &str) -> Result<&str, CommandError> {
     let reason = if task.len() > TASK_LIMIT {
         "the task is over 100 KiB; use {task_file} or standard input"
-    } else if task.starts_with('-') {
+    } else if is_option(task) {
         "the task starts with `-` and would be read as an option; use {task_file} or standard input, or begin it with a line such as `Goal: ...`"
     } else if task.contains('\0') {
         "the task holds a NUL byte; use {task_file} or standard input"
@@ -331,12 +347,21 @@ fn task_text(task: &str) -> Result<&str, CommandError> {
     })
 }
 
-/// A model's name is never made up.
+/// A model's name is never made up, and no option of the agent's.
 fn model<'a>(fill: &Fill<'a>) -> Result<&'a str, CommandError> {
-    fill.model.ok_or_else(|| CommandError::Placeholder {
-        name: "{model}",
-        reason: "no model label is set; set AGENT_MODEL_LABEL".to_owned(),
-    })
+    let reason = match fill.model {
+        Some(label) if is_option(label) => {
+            format!("the model label {label} starts with `-` and would be read as an option; set another one")
+        }
+        Some(label) => return Ok(label),
+        None => "no model label is set; set AGENT_MODEL_LABEL".to_owned(),
+    };
+    Err(CommandError::Placeholder { name: MODEL, reason })
+}
+
+/// Whether a program would read the word as one of its options.
+pub(super) fn is_option(word: &str) -> bool {
+    word.starts_with('-')
 }
 
 #[cfg(test)]

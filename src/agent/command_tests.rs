@@ -69,6 +69,21 @@ fn a_task_that_cannot_be_an_argument_is_refused() {
 }
 
 #[test]
+fn a_model_label_is_no_option() {
+    let found = found(line(&["sh", "--model", "{model}"])).expect("found");
+    let given = Fill {
+        model: Some("--dangerous"),
+        ..fill("")
+    };
+    let error = found.fill(&given).expect_err("refused");
+    assert!(
+        matches!(error, CommandError::Placeholder { name: "{model}", .. }),
+        "{error}"
+    );
+    assert!(fill_value("{model}", &given).is_err());
+}
+
+#[test]
 fn a_model_is_not_made_up() {
     assert!(matches!(
         filled(&["sh", "{model}"], ""),

@@ -7,7 +7,7 @@ mod tests;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::command::{CommandError, Fill, Source, fill_value};
+use super::command::{CommandError, Fill, Source, fill_value, is_option};
 use super::environment::Filter;
 use super::profiles::Profile;
 use super::settings::{AgentSettings, CopyIn, NamedAgent, Person, Runs, Settings};
@@ -110,8 +110,8 @@ impl Effective {
     /// Merges them.
     ///
     /// # Errors
-    /// Exit 64: no agent, no such profile, a profile that demands a model label where none is set, or a
-    /// path below a home that there is not.
+    /// Exit 64: no agent, no such profile, a profile that demands a model label where none is set, a
+    /// label that the agent would read as an option, or a path below a home that there is not.
     pub fn of(wishes: &Wishes<'_>) -> Result<Effective, Stop> {
         let Wishes {
             asked,
@@ -136,6 +136,7 @@ impl Effective {
             None => model_label(blocks, &source, named),
         };
         demand_model(profile, &env, model_label.as_deref())?;
+        refuse_option(&source, &env, model_label.as_deref())?;
         let seconds = |of: fn(&AgentSettings) -> Option<u64>| blocks.into_iter().flatten().find_map(of);
         let none = Vec::new();
         let lists =
@@ -281,6 +282,20 @@ fn demand_model(profile: Option<&Profile>, env: &[(String, String)], label: Opti
     )
     .hint("set AGENT_MODEL_LABEL to the model's name as the agent knows it: AGENT_MODEL_LABEL=... agentgate run ...")
     .hint("or settle it: agents.implementer.model_label in the settings"))
+}
+
+/// Refuses a label that would become an option of the agent's. As a claim in the trailer it may stand.
+fn refuse_option(source: &Source, env: &[(String, String)], label: Option<&str>) -> Result<(), Stop> {
+    let is_named = source.names_model() || env.iter().any(|(_, value)| value.contains("{model}"));
+    match label.filter(|label| is_named && is_option(label)) {
+        None => Ok(()),
+        Some(label) => Err(Stop::new(
+            Exit::Usage,
+            format!("the model label {label} starts with `-`, so the agent would read it as an option"),
+        )
+        .hint("set AGENT_MODEL_LABEL, or model_label in the settings, to the model's name as the agent knows it")
+        .hint("or take {model} out of the command, and write the option there")),
+    }
 }
 
 /// Refuses a label that cannot stand in a trailer.

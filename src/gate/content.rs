@@ -4,16 +4,19 @@
 //! with two files that differ only by case stays workable.
 
 mod links;
+mod repositories;
 mod text;
 mod twins;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::paths::fold;
 use super::rules::{finding, is_regular};
 use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use links::leads_out;
 use twins::Twins;
+
+pub use repositories::{REPOSITORIES, is_of_git_dir};
 
 /// The name under which source that nobody can review is reported.
 pub(super) const UNREADABLE: &str = text::UNREADABLE;
@@ -30,9 +33,13 @@ pub fn judge(
         candidate,
         folders: HashMap::new(),
     };
+    let mut repositories = HashSet::new();
     for change in changes {
-        let Some(after) = change.after else { continue };
         let path = &change.path;
+        // A file that is gone changes what git does in a repository, too.
+        let found = repositories::of(&mut twins, path, &mut repositories)?;
+        verdict.findings.extend(found);
+        let Some(after) = change.after else { continue };
         if let Some(why) = path.split(|&byte| byte == b'/').find_map(unsafe_name) {
             verdict
                 .findings

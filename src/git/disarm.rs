@@ -13,10 +13,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::files;
+use crate::gate::content::is_of_git_dir;
+use crate::gate::{self, Change};
 use crate::process::Status;
 
+use super::evidence::ignored_by_base;
+use super::large::{Large, is_large};
 use super::program::{Git, first_lines};
 use super::snapshot::Stage;
+use super::tree::GitTree;
 
 /// Most bytes of a ref file that are read.
 const MAX_REFS: u64 = 8 * 1024 * 1024;
@@ -37,6 +42,15 @@ pub struct Submodule {
     pub objects: Option<PathBuf>,
 }
 
+/// What lies elsewhere than where the agent left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Where it was, below the worktree.
+    pub path: Vec<u8>,
+    /// Where it lies now.
+    pub to: PathBuf,
+}
+
 /// What was taken out.
 #[derive(Debug, Default)]
 pub(super) struct Aside {
@@ -46,12 +60,18 @@ pub(super) struct Aside {
     pub(super) submodules: Vec<Submodule>,
     /// Pipes, sockets and devices, below the worktree.
     pub(super) special: Vec<Vec<u8>>,
-    /// What was called `.git` but for case, which git refuses to stage, below the worktree.
-    pub(super) twins: Vec<Vec<u8>>,
+    /// What was called `.git` but for case, which git refuses to stage.
+    pub(super) twins: Vec<Moved>,
+    /// Files too large to be staged, below the worktree, and their sizes in bytes.
+    pub(super) large: Vec<Large>,
+    /// Folders that git takes for a bare repository, below the worktree. They stay where they are.
+    pub(super) bare: Vec<Vec<u8>>,
+    /// Such files of the person's that were copied in: where they were, and where they lie now.
+    copied: Vec<(PathBuf, PathBuf)>,
     /// What no program could name by its path: where it was, and where it lies now.
     long: Vec<(PathBuf, PathBuf)>,
-    /// Lines for `update-index`: to which commits submodules had moved.
-    moved: Vec<u8>,
+    /// Lines for `update-index`: to which commits submodules had moved, and what stays as the base has it.
+    relisted: Vec<u8>,
 }
 
 /// What was taken out, told apart by the ignore rules.
@@ -61,7 +81,7 @@ pub(super) struct Sorted {
     pub(super) nested: Vec<Vec<u8>>,
     /// Where paths became too long.
     pub(super) long: Vec<Vec<u8>>,
-    /// What lay in ignored folders: from where, to where.
+    /// What lay in ignored folders or was copied in: from where, to where.
     pub(super) put_back: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -71,25 +91,34 @@ struct Found {
     dots: Vec<PathBuf>,
     special: Vec<PathBuf>,
     long: Vec<PathBuf>,
+    large: Vec<PathBuf>,
+    bare: Vec<PathBuf>,
 }
 
 impl Stage {
-    /// Takes out every git dir below the top, and pipes and the like in place of files that git reads.
-    pub(super) fn disarm(&self, git: &Git) -> Result<Aside> {
+    /// Takes out every git dir below the top, pipes and the like in place of files that git reads, and files
+    /// that are too large for it.
+    pub(super) fn disarm(&self, git: &Git, base: &GitTree<'_>) -> Result<Aside> {
         let listed = self.git(git).args(["ls-files", "--stage", "-z"]).bytes()?;
         let mut links: Vec<(Vec<u8>, String)> = Vec::new();
-        let mut tracked: HashSet<&[u8]> = HashSet::new();
+        let mut tracked: HashMap<&[u8], &[u8]> = HashMap::new();
         for entry in listed.split(|&b| b == 0) {
             let Some(tab) = entry.iter().position(|&b| b == b'\t') else {
                 continue;
             };
             let (about, path) = (&entry[..tab], &entry[tab + 1..]);
-            tracked.insert(path);
+            tracked.insert(path, entry);
             if let Some(id) = about.strip_prefix(b"160000 ").and_then(|rest| rest.get(..40)) {
                 links.push((path.to_vec(), String::from_utf8_lossy(id).into_owned()));
             }
         }
-        let Found { dots, special, long } = match self.look_through(&tracked) {
+        let Found {
+            dots,
+            special,
+            long,
+            large,
+            bare,
+        } = match self.look_through(&tracked) {
             Ok(found) => found,
             Err(_) => {
                 make_readable(&self.worktree)?;
@@ -97,7 +126,10 @@ impl Stage {
                     .context("cannot look through what the agent left")?
             }
         };
-        let mut aside = Aside::default();
+        let mut aside = Aside {
+            bare: bare.iter().map(|path| self.below(path)).collect(),
+            ..Aside::default()
+        };
         let kept = self.git_dir.join("aside");
         std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
         let move_aside = |from: &Path, name: String| -> Result<PathBuf> {
@@ -113,12 +145,28 @@ impl Stage {
             move_aside(path, format!("special-{number}"))?;
             aside.special.push(self.below(path));
         }
+        let (copied, large): (Vec<_>, Vec<_>) = large.into_iter().partition(|path| self.is_private(path));
+        for (number, path) in copied.into_iter().enumerate() {
+            let to = move_aside(&path, format!("copied-{number}"))?;
+            aside.copied.push((path, to));
+        }
+        for (number, path) in self.too_large(git, base, &tracked, &large)?.iter().enumerate() {
+            let size = path.symlink_metadata().map_or(0, |meta| meta.len());
+            move_aside(path, format!("large-{number}"))?;
+            let path = self.below(path);
+            // It is not gone, so the tree keeps what the base has.
+            if let Some(entry) = tracked.get(path.as_slice()) {
+                aside.relisted.extend([entry, &b"\0"[..]].concat());
+            }
+            aside.large.push((path, size));
+        }
         // By folder: where the git dir's objects lie, and the commit that its HEAD named.
         let mut found: HashMap<PathBuf, (Option<PathBuf>, Option<String>)> = HashMap::new();
         for (number, dot) in dots.iter().enumerate() {
             if dot.file_name() != Some(OsStr::new(".git")) {
-                move_aside(dot, format!("twin-{number}"))?;
-                aside.twins.push(self.below(dot));
+                let to = move_aside(dot, format!("twin-{number}"))?;
+                let path = self.below(dot);
+                aside.twins.push(Moved { path, to });
                 continue;
             }
             let git_dir = pointed(dot);
@@ -140,7 +188,7 @@ impl Stage {
             aside.git_dirs.retain(|(there, _)| *there != folder);
             if let Some(head) = head.filter(|head| *head != base) {
                 let line = [format!("160000 {head}\t").as_bytes(), &path, b"\0"].concat();
-                aside.moved.extend(line);
+                aside.relisted.extend(line);
             }
             aside.submodules.push(Submodule { path, base, objects });
         }
@@ -148,8 +196,8 @@ impl Stage {
     }
 
     /// Every `.git` below the top, in any case, and what is no file in the place of a tracked one or of one that
-    /// git reads, and where paths get too long. Only names and kinds are looked at.
-    fn look_through(&self, tracked: &HashSet<&[u8]>) -> Result<Found> {
+    /// git reads, and where paths get too long, and files that are large. Only names, kinds and sizes are looked at.
+    fn look_through(&self, tracked: &HashMap<&[u8], &[u8]>) -> Result<Found> {
         let mut found = Found::default();
         let mut walk = walkdir::WalkDir::new(&self.worktree)
             .follow_links(false)
@@ -170,19 +218,23 @@ impl Stage {
                 if kind.is_dir() {
                     walk.skip_current_dir();
                 }
-            } else if !kind.is_dir() && !kind.is_file() && !kind.is_symlink() {
+            } else if kind.is_file() {
+                if entry.depth() > 1 && entry.file_name().eq_ignore_ascii_case("HEAD") {
+                    found
+                        .bare
+                        .extend(entry.path().parent().filter(|at| is_bare(at)).map(Path::to_owned));
+                }
+                if is_large(&entry.metadata()?) {
+                    found.large.push(entry.into_path());
+                }
+            } else if !kind.is_dir() && !kind.is_symlink() {
                 let name = entry.file_name().to_string_lossy();
-                if READ_BY_GIT.contains(&name.as_ref()) || tracked.contains(self.below(entry.path()).as_slice()) {
+                if READ_BY_GIT.contains(&name.as_ref()) || tracked.contains_key(self.below(entry.path()).as_slice()) {
                     found.special.push(entry.path().to_owned());
                 }
             }
         }
         Ok(found)
-    }
-
-    fn below(&self, path: &Path) -> Vec<u8> {
-        let below = path.strip_prefix(&self.worktree).unwrap_or(path);
-        below.as_os_str().as_bytes().to_vec()
     }
 
     /// A folder below the worktree, if it is one and no link leads there: what lies behind one is not
@@ -198,12 +250,36 @@ impl Stage {
         Some(at)
     }
 
-    /// Brings the links of submodules to the commits that they had moved to.
-    pub(super) fn move_links(&self, git: &Git, aside: &Aside) -> Result<()> {
-        if !aside.moved.is_empty() {
+    /// Which of the folders that are bare repositories on the disk the agent made or altered, where the base's
+    /// rules do not ignore them: the gate sees no empty `objects` and `refs`, a kept worktree has them.
+    pub(super) fn bare_of_agent(
+        &self,
+        git: &Git,
+        base: &GitTree<'_>,
+        changes: &[Change],
+        bare: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>> {
+        let asked: Vec<Vec<u8>> = bare.iter().map(|path| [path, &b"/"[..]].concat()).collect();
+        let mut found = ignored_by_base(git, self, base, &asked)?.1;
+        found.retain(|folder| {
+            let changed = |change: &Change| {
+                let below = change.path.strip_prefix(folder.as_slice());
+                below.is_some_and(|below| below.split(|&b| b == b'/').next().is_some_and(is_of_git_dir))
+            };
+            let known = gate::tree::lookup(base, &[folder, &b"HEAD"[..]].concat());
+            !matches!(known, Ok(Some(_))) || changes.iter().any(changed)
+        });
+        found.iter_mut().for_each(|folder| folder.truncate(folder.len() - 1));
+        Ok(found)
+    }
+
+    /// Brings the links of submodules to the commits that they had moved to, and files that were taken out as
+    /// too large to what the base has.
+    pub(super) fn relist(&self, git: &Git, aside: &Aside) -> Result<()> {
+        if !aside.relisted.is_empty() {
             self.git(git)
                 .args(["update-index", "-z", "--index-info"])
-                .stdin(aside.moved.clone())
+                .stdin(aside.relisted.clone())
                 .bytes()?;
         }
         Ok(())
@@ -212,7 +288,10 @@ impl Stage {
     /// Tells what the agent put among its work from what lies in ignored folders, such as a package
     /// manager's.
     pub(super) fn sort_out(&self, git: &Git, aside: &Aside) -> Result<Sorted> {
-        let mut sorted = Sorted::default();
+        let mut sorted = Sorted {
+            put_back: aside.copied.clone(),
+            ..Sorted::default()
+        };
         let asked = |path: &Path, is_folder: bool| {
             let end: &[u8] = if is_folder { b"/" } else { b"" };
             [b"./", self.below(path).as_slice(), end].concat()
@@ -252,6 +331,12 @@ impl Stage {
         }
         Ok(sorted)
     }
+}
+
+/// Whether git takes a folder with a `HEAD` for a repository.
+fn is_bare(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    has("commondir") || (has("objects") && has("refs"))
 }
 
 fn is_too_long(path: &Path) -> bool {

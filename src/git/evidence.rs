@@ -13,7 +13,7 @@ use git2::Repository;
 use crate::files;
 use crate::gate::{self, Kind, Tree};
 
-use super::disarm::{Submodule, make_readable};
+use super::disarm::{Moved, Submodule, make_readable};
 use super::program::Git;
 use super::settings::{ContentSettings, quote_alternate};
 use super::snapshot::Stage;
@@ -94,9 +94,9 @@ pub fn hidden_files(git: &Git, stage: &Stage, base: &GitTree<'_>) -> Result<Vec<
 }
 
 /// Splits paths into those that the base's own ignore rules cover and those they do not.
-type Split = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+pub(super) type Split = (Vec<Vec<u8>>, Vec<Vec<u8>>);
 
-fn ignored_by_base(git: &Git, stage: &Stage, base: &GitTree<'_>, paths: &[Vec<u8>]) -> Result<Split> {
+pub(super) fn ignored_by_base(git: &Git, stage: &Stage, base: &GitTree<'_>, paths: &[Vec<u8>]) -> Result<Split> {
     if paths.is_empty() {
         return Ok(Split::default());
     }
@@ -266,17 +266,41 @@ pub fn files_below(folder: &Path, top: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Every file and link of what was set aside: where it lies, and its path below the worktree.
+pub fn files_of_moved(moved: &[Moved]) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    for Moved { path, to } in moved {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        for below in files_below(to, to) {
+            // A file has nothing below itself, and a name with a slash at its end is a folder's.
+            let at = |top: &Path| {
+                if below.as_os_str().is_empty() {
+                    top.to_owned()
+                } else {
+                    top.join(&below)
+                }
+            };
+            found.push((at(to), at(path)));
+        }
+    }
+    found
+}
+
 /// A tar archive of files below the worktree, up to [`HIDDEN_LIMIT`] bytes; the second value says
 /// how many files did not fit. Links are archived as links, other kinds are passed over.
 pub fn archive(worktree: &Path, paths: &[PathBuf]) -> Result<(Vec<u8>, usize)> {
+    archive_as(paths.iter().map(|path| (worktree.join(path), path.clone())))
+}
+
+/// The same of files that lie elsewhere than their names in the archive say: full paths and names.
+pub fn archive_as(files: impl Iterator<Item = (PathBuf, PathBuf)>) -> Result<(Vec<u8>, usize)> {
     let mut builder = tar::Builder::new(Vec::new());
     builder.follow_symlinks(false);
     let (mut total, mut left_out) = (0, 0);
-    for path in paths {
-        let full = worktree.join(path);
+    for (full, path) in files {
         let Ok(meta) = full.symlink_metadata() else { continue };
         let fits = meta.is_symlink() || (meta.is_file() && total + meta.len() <= HIDDEN_LIMIT);
-        if !fits || builder.append_path_with_name(&full, path).is_err() {
+        if !fits || builder.append_path_with_name(&full, &path).is_err() {
             left_out += 1;
             continue;
         }

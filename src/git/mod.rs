@@ -11,6 +11,7 @@ pub mod fingerprint;
 pub mod history;
 mod import;
 pub mod installed;
+pub mod large;
 pub mod lfs;
 pub mod places;
 pub mod program;

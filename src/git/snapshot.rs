@@ -18,9 +18,10 @@ use crate::confine::Plan;
 use crate::files;
 use crate::gate;
 
-use super::disarm::{Submodule, make_readable};
+use super::disarm::{Moved, Submodule, make_readable};
 use super::from_git2;
 use super::import::import;
+use super::large::{Large, is_large};
 use super::program::{Call, Git, first_lines};
 use super::settings::ContentSettings;
 use super::shadow::copy_index;
@@ -42,9 +43,11 @@ pub struct Frozen {
     /// Folders in which the agent had put a repository of its own; their files are in the tree as
     /// files, which is what a reviewer can see.
     pub nested: Vec<Vec<u8>>,
+    /// What was called `.git` but for case. git takes none of it into a tree.
+    pub twins: Vec<Moved>,
     /// What else the tree does not show as it is: paths, and why.
     pub uninspectable: Vec<(Vec<u8>, Hidden)>,
-    /// What was set aside and lies in ignored folders: from where, to where.
+    /// What was set aside and lies in ignored folders, or was copied in: from where, to where.
     pub put_back: Vec<(PathBuf, PathBuf)>,
     /// Submodules of the base that the agent filled. Their links are in the tree, their files are not.
     pub submodules: Vec<Submodule>,
@@ -70,6 +73,10 @@ impl Frozen {
 pub enum Hidden {
     /// The path is too long for programs; what is there is not in the tree.
     Path,
+    /// git takes the folder for a repository, maybe by empty folders, which no tree shows.
+    Repository,
+    /// The file has so many bytes, too many to be staged; it is not in the tree.
+    Size(u64),
     /// It is not in the encoding that the base's attributes say; it is in the tree as it is.
     Encoding,
 }
@@ -152,34 +159,42 @@ impl Stage {
     /// Stages everything, writes the tree and brings its objects into the clone's store.
     /// `agent_index` is only asked which ignored files the agent had added on purpose.
     pub fn freeze(&self, git: &Git, repo: &Repository, base: Oid, agent_index: &Path) -> Result<Frozen> {
-        let aside = self.disarm(git)?;
+        let base_tree = repo.find_commit(base)?.tree_id();
+        let before = GitTree::new(repo, from_git2(base_tree));
+        let aside = self.disarm(git, &before)?;
         let garbled = self.stage_all(git)?;
-        let unread_index = !self.stage_forced(git, agent_index)?;
-        self.move_links(git, &aside)?;
+        let (unread_index, large) = match self.stage_forced(git, agent_index)? {
+            Some(large) => (false, large),
+            None => (true, Vec::new()),
+        };
+        let large = [aside.large.clone(), large].concat();
+        self.relist(git, &aside)?;
         let kept_out = self.take_out(git)?;
         let text = self.git(git).arg("write-tree").text()?;
         let tree = Oid::from_str(text.trim()).with_context(|| format!("git write-tree answered {text:?}"))?;
-        let base_tree = repo.find_commit(base)?.tree_id();
         import(&self.git_dir.join("objects"), repo, tree, base_tree)?;
-        let (before, after) = (
-            GitTree::new(repo, from_git2(base_tree)),
-            GitTree::new(repo, from_git2(tree)),
-        );
+        let after = GitTree::new(repo, from_git2(tree));
         let changes = gate::tree::diff(&before, &after)?;
         let attributes = changes
             .iter()
             .any(|change| change.path.rsplit(|&b| b == b'/').next() == Some(b".gitattributes"));
         let sorted = self.sort_out(git, &aside)?;
         // What had to be left out of the tree is a change all the same.
-        let changed = changes.len() + sorted.long.len();
-        let nested = [sorted.nested, aside.twins].concat();
+        let untracked = large
+            .iter()
+            .filter(|(path, _)| changes.binary_search_by(|change| change.path.cmp(path)).is_err());
+        let changed = changes.len() + sorted.long.len() + aside.twins.len() + untracked.count();
+        let bare = self.bare_of_agent(git, &before, &changes, &aside.bare)?;
+        let bare = bare.into_iter().map(|path| (path, Hidden::Repository));
         let long = sorted.long.into_iter().map(|path| (path, Hidden::Path));
+        let large = large.into_iter().map(|(path, size)| (path, Hidden::Size(size)));
         let garbled = garbled.into_iter().map(|path| (path, Hidden::Encoding));
         Ok(Frozen {
             tree,
             changed,
-            nested,
-            uninspectable: long.chain(garbled).collect(),
+            nested: sorted.nested,
+            twins: aside.twins,
+            uninspectable: bare.chain(long).chain(large).chain(garbled).collect(),
             put_back: sorted.put_back,
             submodules: aside.submodules,
             special: aside.special,
@@ -187,6 +202,11 @@ impl Stage {
             kept_out,
             unread_index,
         })
+    }
+
+    /// Whether [`Stage::keep_out`] named it.
+    pub(super) fn is_private(&self, path: &Path) -> bool {
+        self.private.contains(&self.below(path))
     }
 
     /// Takes the paths of [`Stage::keep_out`] out of the index; which of them were in it.
@@ -262,10 +282,11 @@ impl Stage {
     /// Files that ignore rules hide and that the agent had added all the same (`git add -f`): it
     /// said that they are its work, so they are judged and kept with the rest. The agent's index
     /// only gives names; the content is what lies on the disk.
-    /// False where that index is there and cannot be read.
-    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<bool> {
+    /// The answer is what was too large, with sizes in bytes; none where that index is there and cannot be
+    /// read.
+    fn stage_forced(&self, git: &Git, agent_index: &Path) -> Result<Option<Vec<Large>>> {
         let Ok(bytes) = files::read_small(agent_index, MAX_INDEX) else {
-            return Ok(agent_index.symlink_metadata().is_err());
+            return Ok(agent_index.symlink_metadata().is_err().then(Vec::new));
         };
         // A split index has most of its entries in files beside it.
         for entry in std::fs::read_dir(agent_index.parent().unwrap_or(agent_index))
@@ -288,21 +309,21 @@ impl Stage {
             .args(["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"])
             .outcome()?;
         if !listed.success() {
-            return Ok(false);
+            return Ok(None);
         }
-        let there: Vec<u8> = listed
-            .stdout
-            .split(|&b| b == 0)
-            .filter(|path| {
-                !path.is_empty()
-                    && self
-                        .worktree
-                        .join(OsStr::from_bytes(path))
-                        .symlink_metadata()
-                        .is_ok_and(|meta| !meta.is_dir())
-            })
-            .flat_map(|path| [path, b"\0"].concat())
-            .collect();
+        let (mut there, mut large) = (Vec::new(), Vec::new());
+        for path in listed.stdout.split(|&b| b == 0).filter(|path| !path.is_empty()) {
+            match self.worktree.join(OsStr::from_bytes(path)).symlink_metadata() {
+                Ok(meta) if is_large(&meta) => large.push((path.to_vec(), meta.len())),
+                Ok(meta) if !meta.is_dir() => there.push(path.to_vec()),
+                _ => {}
+            }
+        }
+        let paths: Vec<Vec<u8>> = large.iter().map(|(path, _)| path.clone()).collect();
+        let filtered = self.filtered(git, &paths)?;
+        large.retain(|(path, _)| !filtered.contains(path));
+        there.extend(filtered);
+        let there: Vec<u8> = there.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
         if !there.is_empty() {
             let outcome = self
                 .git(git)
@@ -324,7 +345,7 @@ impl Stage {
                 );
             }
         }
-        Ok(true)
+        Ok(Some(large))
     }
 }
 

@@ -4,6 +4,7 @@
 mod clone;
 mod content;
 mod filters;
+mod large;
 mod later;
 mod planted;
 

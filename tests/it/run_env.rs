@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use super::support::jobs::{events, job, jobs_root, record, run, script, task};
 use super::support::program::Program;
@@ -108,6 +109,65 @@ fn the_task_as_an_argument_leaves_standard_input_empty() {
     outcome.expect(16, &["starts with `-`"]);
     repo.agentgate(["run", "--job-id", "j4", path, "--", &agent, "{model}"])
         .expect(16, &["AGENT_MODEL_LABEL"]);
+}
+
+#[test]
+fn a_model_label_that_would_be_an_option_is_refused_before_anything_is_made() {
+    let repo = Repo::new();
+    let path = task(&repo, "Goal: x\n");
+    let label = |program: Program| program.env("AGENT_MODEL_LABEL", "--dangerous");
+    let typed = repo
+        .command(["run", "--job-id", "j1"])
+        .args([path.as_os_str()])
+        .args(["--", "sh", "{model}"]);
+    label(typed).run().expect(64, &["--dangerous", "option", "hint:"]);
+    let variable = repo.command(["run", "--job-id", "j1"]).args([path.as_os_str()]);
+    label(variable.env("AGENT_CMD", "sh --model '{model}'"))
+        .run()
+        .expect(64, &["--dangerous", "option"]);
+    let profile = repo
+        .command(["run", "--job-id", "j1", "--agent", "claude"])
+        .args([path.as_os_str()]);
+    label(profile).run().expect(64, &["--dangerous", "option"]);
+    assert!(!record(&repo, "j1").exists());
+    // Where no command names it, it is a claim like any other.
+    label(job(&repo, "j1", &[], "echo 1 > payments/a.ts"))
+        .run()
+        .expect(0, &[]);
+}
+
+#[test]
+fn a_umask_that_takes_the_owners_own_rights_takes_nothing() {
+    let repo = Repo::new();
+    let path = task(&repo, "Goal: x\n");
+    let user: &[&str] = match rustix::process::geteuid().is_root() {
+        // root may use what has no mode at all.
+        true => &["setpriv", "--reuid=4321", "--regid=4321", "--clear-groups"],
+        false => &[],
+    };
+    if !user.is_empty() {
+        let top = repo.top().to_string_lossy().into_owned();
+        repo.program("chown").args(["-R", "4321:4321", &top]).run().success();
+    }
+    let binary = env!("CARGO_BIN_EXE_agentgate");
+    for (id, umask, mode) in [("j1", "777", 0o600), ("j2", "326", 0o640), ("j3", "002", 0o664)] {
+        let (set, task) = (format!("umask {umask}; exec \"$@\""), path.to_string_lossy());
+        let words = [
+            user,
+            &["sh", "-c", &set, "sh", binary, "run", "--job-id", id, &task],
+            &["--", "sh", "-c", "echo 1 > payments/a.ts"],
+        ]
+        .concat();
+        repo.program(words[0])
+            .args(&words[1..])
+            .run()
+            .expect(0, &["verdict=ok"]);
+        for name in ["payments/pay.ts", "payments/a.ts"] {
+            let file = repo.top().join("repo-jobs").join(id).join(name);
+            let meta = std::fs::metadata(&file).expect("it is kept");
+            assert_eq!(meta.permissions().mode() & 0o777, mode, "{umask} {name}");
+        }
+    }
 }
 
 #[test]

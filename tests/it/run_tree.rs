@@ -147,6 +147,40 @@ fn pipes_in_place_of_files_that_git_reads_hold_nothing_up() {
 }
 
 #[test]
+fn what_lies_under_another_case_of_dot_git_is_in_the_record() {
+    let repo = various();
+    for (id, agent, inside) in [
+        (
+            "j1",
+            "mkdir docs/.GIT; echo PRECIOUS > docs/.GIT/config",
+            "docs/.GIT/config",
+        ),
+        (
+            "j2",
+            "mkdir -p .Git/a; echo PRECIOUS > .Git/a/b; chmod 0 .Git/a",
+            ".Git/a/b",
+        ),
+        ("j3", "echo PRECIOUS > docs/.giT", "docs/.giT"),
+    ] {
+        let outcome = run_to(9, &repo, id, agent);
+        outcome.expect(9, &["uninspectable", inside, "they are in ignored.tar"]);
+        assert!(!outcome.stderr.contains("taken as files"), "{outcome}");
+        let tar = super::support::jobs::record(&repo, id).join("ignored.tar");
+        let unpacked = repo.program("tar").args(["-xOf", &tar.to_string_lossy(), inside]).run();
+        assert_eq!(unpacked.success().stdout, "PRECIOUS\n");
+    }
+    // A failing agent's as well.
+    run_to(
+        16,
+        &repo,
+        "j4",
+        "mkdir docs/.GIT; echo PRECIOUS > docs/.GIT/config; exit 3",
+    );
+    assert!(recorded(&repo, "j4", "ignored.tar").contains("PRECIOUS"));
+    nothing_left(&repo);
+}
+
+#[test]
 fn names_that_another_system_takes_for_a_git_dir_are_refused() {
     let repo = various();
     for (at, name) in [

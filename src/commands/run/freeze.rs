@@ -11,6 +11,7 @@ use crate::exit::{Exit, Stop};
 use crate::gate::leftovers;
 use crate::gate::{self, GateError};
 use crate::git::agent_refs;
+use crate::git::disarm::Moved;
 use crate::git::evidence;
 use crate::git::from_git2;
 use crate::git::lfs;
@@ -58,7 +59,7 @@ impl Job {
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
         let inside = evidence::submodule_files(&git, &content, &private, &worktree.path, &frozen.submodules)?;
-        self.save_hidden(&worktree.path, &hidden, &inside)?;
+        self.save_hidden(&worktree.path, &hidden, &inside, &frozen.twins)?;
         if !frozen.nested.is_empty() {
             self.notices.push(format!(
                 "repositories of the agent's own in {}: their files are taken as files, their history is not kept",
@@ -97,14 +98,23 @@ impl Job {
         }
         self.save_git_dirs(frozen.unread_index)?;
         let collisions = self.compare_clone()?;
+        let twins = frozen.twins.iter().map(|twin| &twin.path);
+        let nested = frozen.nested.iter().chain(twins);
         let event = Event::Frozen {
             tree: frozen.tree().to_string(),
             changed: frozen.changed as u64,
             hidden: hidden.len() as u64,
             refs: few(self.refs.refs.keys().cloned()),
-            nested: few(frozen.nested.iter().map(|path| gate::render::path(path))),
+            nested: few(nested.map(|path| gate::render::path(path))),
             collisions: few(collisions.into_iter()),
         };
+        let large: Vec<Vec<u8>> = frozen.uninspectable.iter().filter_map(with_size).collect();
+        if !large.is_empty() {
+            self.notices.push(format!(
+                "too large to be taken in, so neither in the candidate nor in the record: {}",
+                names(large.iter().map(Vec::as_slice))
+            ));
+        }
         if frozen.uninspectable.iter().any(|(_, why)| *why == Hidden::Path) {
             self.notices.push(
                 "what lies below paths that are too long for any program was taken out: it is neither in the \
@@ -127,17 +137,27 @@ impl Job {
     }
 
     /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
-    /// hide, and its work inside submodules.
-    fn save_hidden(&mut self, worktree: &Path, hidden: &[PathBuf], inside: &[PathBuf]) -> Result<()> {
-        let all = [hidden, inside].concat();
+    /// hide, its work inside submodules, and what it called `.git` in another case.
+    fn save_hidden(&mut self, worktree: &Path, hidden: &[PathBuf], inside: &[PathBuf], twins: &[Moved]) -> Result<()> {
+        let of_twins = evidence::files_of_moved(twins);
+        let twins: Vec<PathBuf> = of_twins.iter().map(|(_, path)| path.clone()).collect();
+        let there = hidden
+            .iter()
+            .chain(inside)
+            .map(|path| (worktree.join(path), path.clone()));
+        let all: Vec<(PathBuf, PathBuf)> = there.chain(of_twins).collect();
         if all.is_empty() {
             return Ok(());
         }
-        let (archive, left_out) = evidence::archive(worktree, &all)?;
+        let (archive, left_out) = evidence::archive_as(all.into_iter())?;
         self.owner.folder.save(store::HIDDEN, &archive)?;
         for (paths, why) in [
             (hidden, "the agent's own ignore rules hide"),
             (inside, "inside submodules the agent left"),
+            (
+                &twins,
+                "under names that some file systems take for .git the agent left",
+            ),
         ] {
             if !paths.is_empty() {
                 self.notices.push(format!(
@@ -277,6 +297,14 @@ impl Job {
             ));
         }
         Ok(())
+    }
+}
+
+/// A path whose file was too large, with its size.
+fn with_size((path, why): &(Vec<u8>, Hidden)) -> Option<Vec<u8>> {
+    match why {
+        Hidden::Size(bytes) => Some([path, format!(" ({bytes} bytes)").as_bytes()].concat()),
+        Hidden::Path | Hidden::Encoding | Hidden::Repository => None,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::agent::environment::{self, Filter, Given};
 use crate::commands::{Watch, own_sandbox};
 use crate::exit::Exit;
 use crate::files;
+use crate::gate::content::REPOSITORIES;
 use crate::gate::{self, Finding, Rule};
 use crate::git::disarm;
 use crate::git::fingerprint::Fingerprint;
@@ -262,17 +263,39 @@ impl Job {
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
-        for nested in &frozen.nested {
+        let told: Vec<Vec<u8>> = verdict
+            .findings
+            .iter()
+            .filter(|found| found.judged_by == REPOSITORIES)
+            .map(|found| found.path.clone())
+            .collect();
+        let mut hidden = |path: &[u8], judged_by: &str, message: &str, hint: &str| {
             verdict.findings.push(Finding {
                 rule: Rule::Uninspectable,
-                path: nested.clone(),
+                path: path.to_vec(),
                 line: None,
                 column: None,
-                judged_by: "nested repository (built in)".into(),
-                message: "the agent put a repository of its own here".into(),
-                hint: "remove its .git folder, or work without git init below the worktree".into(),
+                judged_by: judged_by.into(),
+                message: message.into(),
+                hint: hint.into(),
                 commit: None,
             });
+        };
+        for nested in &frozen.nested {
+            hidden(
+                nested,
+                "nested repository (built in)",
+                "the agent put a repository of its own here",
+                "remove its .git folder, or work without git init below the worktree",
+            );
+        }
+        for twin in &frozen.twins {
+            hidden(
+                &twin.path,
+                "name of a git dir (built in)",
+                "some file systems take this name for `.git`, so git takes nothing below it into a commit",
+                "rename it",
+            );
         }
         for (path, why) in &frozen.uninspectable {
             let (judged_by, message, hint) = match why {
@@ -281,22 +304,26 @@ impl Job {
                     "the path is too long for programs, so what is there cannot be inspected",
                     "keep paths below the worktree shorter than 3000 bytes",
                 ),
+                // Said by the gate where the tree shows it.
+                Hidden::Repository if told.contains(path) => continue,
+                Hidden::Repository => (
+                    REPOSITORIES,
+                    "a bare repository, if only by empty folders: git that is run inside it takes it for one, and runs what \
+                     its configuration names",
+                    "delete it; a test that needs one can make it with git init in a temporary folder",
+                ),
+                Hidden::Size(_) => (
+                    "file size (built in)",
+                    "the file is larger than 2 GiB, so it was not taken in",
+                    "make it smaller, keep it out by a .gitignore rule that the base has, or let the base hand it to git-lfs",
+                ),
                 Hidden::Encoding => (
                     "working-tree-encoding (built in)",
                     "the file is not in the encoding that the base's .gitattributes says",
                     "write it in that encoding, with a byte order mark where that needs one",
                 ),
             };
-            verdict.findings.push(Finding {
-                rule: Rule::Uninspectable,
-                path: path.clone(),
-                line: None,
-                column: None,
-                judged_by: judged_by.into(),
-                message: message.into(),
-                hint: hint.into(),
-                commit: None,
-            });
+            hidden(path, judged_by, message, hint);
         }
         verdict.settle();
         self.owner

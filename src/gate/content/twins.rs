@@ -58,7 +58,8 @@ impl Twins<'_> {
         Ok(None)
     }
 
-    fn listing(&mut self, folder: &Oid) -> Result<Listing, Unreadable> {
+    /// The folder's entries, read once.
+    pub(super) fn listing(&mut self, folder: &Oid) -> Result<Listing, Unreadable> {
         if let Some(known) = self.folders.get(folder) {
             return Ok(known.clone());
         }

@@ -3,13 +3,15 @@
 use super::{Trap, inviting};
 use crate::support::jobs::{nothing_left, run_to, same, untouched};
 
-/// The candidate brings hooks, attributes, settings of a submodule and files that look like a git dir.
+/// The candidate brings hooks, attributes and settings of a submodule.
 const BRINGS: &str = "arm tracked; cp -r tracked/hooks tool/hooks/more; cp tracked/hooks/* tool/hooks/
     printf '* filter=evil diff=evil merge=evil\\n' > .gitattributes; cp .gitattributes payments/.gitattributes
     printf '[submodule \"s\"]\\n\\tpath = payments/s\\n\\turl = ext::sh -c evil\\n\\tupdate = !evil\\n' > .gitmodules
-    settings /nowhere > .gitconfig; settings /nowhere > .lfsconfig; mkdir -p payments/.githooks payments/bare/objects payments/bare/refs
-    cp .gitconfig payments/bare/config; echo 'ref: refs/heads/main' > payments/bare/HEAD; touch payments/bare/objects/x payments/bare/refs/x
+    settings /nowhere > .gitconfig; settings /nowhere > .lfsconfig; mkdir -p payments/.githooks
     echo y > payments/b.f";
+/// And a folder that git takes for a repository, which is never kept.
+const BARE: &str = "mkdir -p payments/bare/objects payments/bare/refs; cp .gitconfig payments/bare/config
+    echo 'ref: refs/heads/main' > payments/bare/HEAD; touch payments/bare/objects/x payments/bare/refs/x";
 
 #[test]
 fn every_command_on_a_kept_job() {
@@ -32,7 +34,6 @@ fn every_command_on_a_kept_job() {
         kept.program("git").args(args).run();
         trap.quiet(&format!("in git {args:?}"));
     }
-    // In a folder that looks like a git dir a person's git takes it for one; agentgate does not start there.
     for args in [
         &["status"][..],
         &["status", "--json"],
@@ -68,7 +69,7 @@ fn every_command_on_a_refused_job() {
         3,
         &repo,
         "j1",
-        &format!("{}{BRINGS}; rm prot/rules.txt; calm", trap.words()),
+        &format!("{}{BRINGS}; {BARE}; rm prot/rules.txt; calm", trap.words()),
     );
     for args in [
         &["status"][..],

@@ -68,6 +68,72 @@ fn the_admin_folder_of_the_worktree_cannot_be_written_and_its_likes_are_not_beli
 }
 
 #[test]
+fn a_bare_repository_in_the_tree_is_uninspectable_in_a_job_and_in_a_range() {
+    let repo = inviting();
+    let trap = Trap::new(&repo);
+    let plant = "mkdir -p payments/bare; (cd payments/bare; git init -q --bare .; arm $PWD; git config core.bare false
+         git config core.worktree ..; rm -rf hooks; touch refs/.k objects/.k)";
+    harmless(&repo, &trap, "j1", plant).expect(
+        9,
+        &[
+            "uninspectable",
+            "payments/bare: ",
+            "built-in: repositories",
+            "delete it",
+        ],
+    );
+    // In a worktree that was kept its empty folders would be there, which no tree shows; a rule of the agent's own
+    // makes no difference.
+    let empty = plant.replace("touch refs/.k objects/.k", "echo bare > ../.gitignore");
+    for (id, plant) in [("j2", plant.replace("; touch refs/.k objects/.k", "")), ("j3", empty)] {
+        let outcome = harmless(&repo, &trap, id, &plant);
+        outcome.expect(9, &["payments/bare: ", "built-in: repositories", "empty folders"]);
+    }
+    nothing_left(&repo);
+    // What the base ignores is nobody's business.
+    repo.change(".gitignore", "bare/\n");
+    harmless(&repo, &trap, "j4", plant).expect(0, &[]);
+    repo.agentgate(["drop", "j4"]).success();
+    repo.change(".gitignore", "\n");
+    // One of the base may have a neighbour.
+    repo.program("sh")
+        .args([
+            "-c",
+            "mkdir -p payments/old; cd payments/old; git init -q --bare .; touch refs/.k objects/.k",
+        ])
+        .run()
+        .success();
+    repo.commit("a fixture");
+    harmless(&repo, &trap, "j5", "echo 1 > payments/old/README").expect(0, &[]);
+    harmless(
+        &repo,
+        &trap,
+        "j6",
+        "mkdir -p payments/old/hooks; echo 1 > payments/old/hooks/pre-push",
+    )
+    .expect(9, &["payments/old: "]);
+    // As it would be after landing: git believes it there.
+    repo.git(["switch", "-qc", "side"]);
+    let agent = format!("{}{plant}", trap.words());
+    repo.program("sh").args(["-c", &agent]).run().success();
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "-qm", "a bare repository"]);
+    repo.program("git")
+        .cwd(repo.root.join("payments/bare"))
+        .args(["status"])
+        .run();
+    trap_sprung(&trap);
+    repo.agentgate(["check", "--base", "main", "--head", "side"])
+        .expect(9, &["payments/bare: ", "built-in: repositories"]);
+}
+
+/// It was armed well: otherwise its silence proves nothing.
+#[track_caller]
+fn trap_sprung(trap: &Trap) {
+    assert!(trap.canary.exists());
+}
+
+#[test]
 fn hooks_that_the_persons_settings_name_are_run_by_nobody() {
     let repo = inviting();
     let trap = Trap::new(&repo);
