@@ -88,8 +88,8 @@ fn an_edit_of_the_same_size_in_the_second_of_the_checkout_is_seen() {
     let repo = various();
     // git compares whole seconds, change time included: only an edit in the second of the checkout,
     // frozen in a later one, could be taken for none. Attempts that miss that second do not count.
-    let agent = "before=$(stat -c %Z docs/same.txt); touch -r docs/same.txt ../ref; echo bbbb > docs/same.txt; \
-                 touch -r ../ref docs/same.txt; rm ../ref; [ $before = $(stat -c %Z docs/same.txt) ] && echo in-time; \
+    let agent = "before=$(stat -c %Z docs/same.txt); touch -r docs/same.txt $TMPDIR/ref; echo bbbb > docs/same.txt; \
+                 touch -r $TMPDIR/ref docs/same.txt; rm $TMPDIR/ref; [ $before = $(stat -c %Z docs/same.txt) ] && echo in-time; \
                  sleep 1.1; true";
     let mut counted = 0;
     for round in 0..10 {

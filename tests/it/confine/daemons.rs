@@ -22,23 +22,18 @@ fn daemons(person: Person, kind: &str) -> (Scene, String) {
     (scene, mark)
 }
 
-/// None is alive a second from now; and none comes back, as one that goes on forking would. Our own warden,
+/// None is alive so long from now; and none comes back, as one that goes on forking would. Our own warden,
 /// which has the agent's command line in its own, looks on a while for more.
 #[track_caller]
-fn none_is_left(mark: &str) {
+fn none_is_left(mark: &str, limit: Duration) {
     let ended = Instant::now();
     let mut left = marked(mark);
     while !left.is_empty() {
         let agents = left
             .iter()
             .any(|(_, command)| !command.starts_with("agentgate __exec "));
-        let most = if agents { 1 } else { 10 };
-        assert!(
-            ended.elapsed() < Duration::from_secs(most),
-            "{} are alive: {:?}",
-            left.len(),
-            left.first()
-        );
+        let most = if agents { limit } else { Duration::from_secs(10) };
+        assert!(ended.elapsed() < most, "{} are alive: {:?}", left.len(), left.first());
         std::thread::sleep(Duration::from_millis(10));
         left = marked(mark);
     }
@@ -62,7 +57,7 @@ fn no_daemon_outlives_its_job() {
             .run(without, &["python3", &script.to_string_lossy(), &mark])
             .run()
             .success();
-        none_is_left(&mark);
+        none_is_left(&mark, Duration::from_secs(1));
         let leftovers = event(&events(&scene.repo, JOB), "step.finished")["leftovers"].as_u64();
         assert!(leftovers.is_some_and(|count| count > 100), "{leftovers:?}\n{outcome}");
     });
@@ -85,7 +80,7 @@ fn no_daemon_outlives_the_stub() {
         let stub = rustix::process::Pid::from_raw(stub.parse().expect("a number")).expect("a pid");
         rustix::process::kill_process(stub, rustix::process::Signal::KILL).expect("it is there");
         running.wait().expect(16, &[]);
-        none_is_left(&mark);
+        none_is_left(&mark, Duration::from_secs(1));
     });
 }
 
@@ -102,6 +97,8 @@ fn no_daemon_outlives_agentgate() {
         assert!(marked(&mark).len() > 100);
         running.signal(9);
         running.wait();
-        none_is_left(&mark);
+        // A warden has to outrun the storm by itself, on whatever the other tests leave of the processors.
+        let limit = if without.is_some() { 5 } else { 1 };
+        none_is_left(&mark, Duration::from_secs(limit));
     });
 }
