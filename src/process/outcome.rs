@@ -32,7 +32,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What a [`Tool`] left.
+/// What a [`super::Tool`] left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
@@ -50,7 +50,7 @@ impl Outcome {
     }
 }
 
-/// Why a [`Tool`] has no [`Outcome`]. `command` is the command line, for people.
+/// Why a [`super::Tool`] has no [`Outcome`]. `command` is the command line, for people.
 #[derive(Debug)]
 pub enum ToolError {
     /// It could not be started.
@@ -74,7 +74,7 @@ pub enum ToolError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// This signal arrived and it was ended ([`Tool::finish_after_signal`]).
+    /// This signal arrived and it was ended ([`super::Tool::finish_after_signal`]).
     Interrupted {
         /// The command line.
         command: String,
