@@ -70,6 +70,7 @@ def main():
             },
             ROUNDS,
         )
+        compare("the attempt at the layers, once a job", {"__probe": [program, "__probe"]}, ROUNDS)
         repo = pathlib.Path(folder, "repo")
         for number in range(FILES):
             file = repo / f"d{number % 200}" / f"f{number}.txt"
@@ -85,8 +86,10 @@ def main():
             {
                 "stub without layers": stub(program, "--0", "tool", folder, status),
                 "all layers": stub(program, which, "agent", folder, status),
+                # What the same command differs by from itself.
+                "without layers, again": stub(program, "--0", "tool", folder, status),
             },
-            ROUNDS // 4,
+            ROUNDS // 2,
         )
 
 
