@@ -92,6 +92,8 @@ pub struct Effective {
     pub home_files: Vec<String>,
     /// The same for the profile's login files: those that are there.
     pub logins: Vec<String>,
+    /// Login files of all known agents, relative to the person's home: what is hidden of it.
+    pub known_logins: Vec<String>,
     /// Folders to make in the private home.
     pub home_folders: Vec<String>,
     /// Names of variables that it gets.
@@ -156,6 +158,12 @@ impl Effective {
             needs: lists(|profile| &profile.needs),
             home_files: mine.home_files.clone(),
             logins: lists(|profile| &profile.home_files),
+            known_logins: person
+                .profiles
+                .all()
+                .iter()
+                .flat_map(|profile| profile.home_files.clone())
+                .collect(),
             home_folders: lists(|profile| &profile.home_folders),
             pass_env: union([
                 lists(|profile| &profile.pass_env),

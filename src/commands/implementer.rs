@@ -135,6 +135,7 @@ pub fn walls(effective: &Effective, surroundings: &Surroundings) -> Result<Walls
     )?;
     walls.hide.clone_from(&effective.hide);
     if let Some(home) = surroundings.home() {
+        walls.logins = effective.known_logins.iter().map(|login| home.join(login)).collect();
         walls.show = effective.needs.iter().map(|needed| home.join(needed)).collect();
     }
     Ok(walls)

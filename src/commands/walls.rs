@@ -52,14 +52,9 @@ const SECRETS: &[&str] = &[
     ".gradle/gradle.properties",
     ".nuget/NuGet/NuGet.Config",
     ".password-store",
-    ".claude/.credentials.json",
-    ".codex/auth.json",
     ".copilot",
-    ".gemini/oauth_creds.json",
-    ".qwen/oauth_creds.json",
     ".config/github-copilot",
     ".config/goose/secrets.yaml",
-    ".local/share/opencode/auth.json",
     ".bash_history",
     ".zsh_history",
     ".python_history",
@@ -85,6 +80,8 @@ pub struct Walls {
     pub network: Network,
     /// `hide:`, absolute.
     pub hide: Vec<PathBuf>,
+    /// Login files of known agents, absolute: each job gets copies of its own agent's alone.
+    pub logins: Vec<PathBuf>,
     /// Paths that would be hidden and that the agent needs, absolute.
     pub show: Vec<PathBuf>,
 }
@@ -200,6 +197,7 @@ impl Walls {
         let hidden = [places.root.clone(), checkout.common.join("agentgate")]
             .into_iter()
             .chain(secrets)
+            .chain(self.logins.iter().cloned())
             .chain(self.hide.iter().cloned());
         // A link is hidden where it leads; what is not there cannot be.
         let mut hidden: Vec<PathBuf> = hidden.filter_map(|path| std::fs::canonicalize(path).ok()).collect();

@@ -1,6 +1,5 @@
 //! Known agents: `run --agent`, and what `agents` lists. Programs under their names stand in for them.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -8,7 +7,7 @@ use std::path::PathBuf;
 use agentgate::agent::profiles::Profiles;
 use serde_json::Value;
 
-use super::support::jobs::{events, jobs_root, record, task};
+use super::support::jobs::{environment, events, jobs_root, record, shown, task};
 use super::support::program::Program;
 use super::support::repo::Repo;
 
@@ -41,18 +40,6 @@ fn run(repo: &Repo, id: &str, agent: &str, text: &str) -> Program {
         .args([task])
         .env("PATH", path)
         .env("AGENT_MODEL_LABEL", MODEL)
-}
-
-fn shown(repo: &Repo, id: &str, name: &str) -> String {
-    repo.git(["show", &format!("agent/{id}:{name}")])
-}
-
-fn environment(repo: &Repo, id: &str) -> BTreeMap<String, String> {
-    let text = shown(repo, id, "env.bin");
-    let entries = text.split('\0').filter_map(|entry| entry.split_once('='));
-    entries
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
 }
 
 #[test]

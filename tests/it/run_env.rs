@@ -1,10 +1,9 @@
 //! Which command runs, with what arguments, standard input and environment.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::support::jobs::{events, job, jobs_root, record, run, script, task};
+use super::support::jobs::{environment, events, job, jobs_root, record, run, script, shown, task};
 use super::support::program::Program;
 use super::support::repo::Repo;
 
@@ -18,18 +17,6 @@ fn bare(repo: &Repo, id: &str) -> Program {
 fn recorder(repo: &Repo) -> String {
     let text = "#!/bin/sh\nfor a; do printf '%s\\n' \"$a\"; done > args.txt\nreadlink /proc/self/fd/0 > stdin-is.txt\ncat > stdin.txt\nenv -0 | sort -z > env.bin\npwd > pwd.txt\n";
     script(repo, "recorder", text).display().to_string()
-}
-
-fn shown(repo: &Repo, id: &str, name: &str) -> String {
-    repo.git(["show", &format!("agent/{id}:{name}")])
-}
-
-fn environment(repo: &Repo, id: &str) -> BTreeMap<String, String> {
-    shown(repo, id, "env.bin")
-        .split('\0')
-        .filter_map(|entry| entry.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
 }
 
 #[test]

@@ -7,13 +7,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::support::jobs::{job, jobs_root, run};
+use super::support::jobs::{job, jobs_root, run, shown};
 use super::support::program::{Outcome, Program};
 use super::support::repo::Repo;
-
-fn shown(repo: &Repo, id: &str, name: &str) -> String {
-    repo.git(["show", &format!("agent/{id}:{name}")])
-}
 
 fn private(repo: &Repo, id: &str) -> PathBuf {
     jobs_root(repo).join(".jobs").join(id)
@@ -424,4 +420,30 @@ fn a_temporary_folder_too_deep_for_a_socket_is_told() {
     );
     let short = run(&repo, "j1", "echo 1 > payments/a.ts");
     assert!(!short.stderr.contains("a tmux server of the agent"), "{short}");
+}
+
+/// A job has a copy of its own agent's login at most; the person's file, and other agents', are out of reach.
+#[test]
+fn logins_of_agents_in_the_persons_home_cannot_be_read() {
+    let repo = Repo::new();
+    let logins = [
+        ".codex/auth.json",
+        ".claude/.credentials.json",
+        ".local/share/opencode/auth.json",
+    ];
+    let mut script = String::from("echo 1 > payments/a.ts");
+    for login in logins {
+        let file = repo.home().join(login);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("it can be made");
+        fs::write(&file, "SECRET").expect("it can be written");
+        script.push_str(&format!("; cat {} >> payments/a.ts", file.display()));
+    }
+    script.push_str("; true");
+    run(&repo, "j1", &script).expect(0, &[]);
+    assert_eq!(shown(&repo, "j1", "payments/a.ts"), "1");
+    // That is the walls' doing.
+    job(&repo, "j2", &["--confinement", "off"], &script)
+        .run()
+        .expect(0, &[]);
+    assert_eq!(shown(&repo, "j2", "payments/a.ts"), "1\nSECRETSECRETSECRET");
 }

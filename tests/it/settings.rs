@@ -1,11 +1,10 @@
 //! The settings of the repository and of the person, and the options that go before them.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use super::support::jobs::{self, events, record, script, task};
+use super::support::jobs::{self, environment, events, record, script, shown, task};
 use super::support::program::Program;
 use super::support::repo::Repo;
 
@@ -33,18 +32,6 @@ fn recorder(repo: &Repo, name: &str) -> String {
     let text = "#!/bin/sh\nprintf '%s\\n' \"$0\" \"$@\" > args.txt\nreadlink /proc/self/fd/0 > stdin-is.txt\n\
                 cat > stdin.txt\nenv -0 | sort -z > env.bin\n";
     script(repo, name, text).display().to_string()
-}
-
-fn shown(repo: &Repo, id: &str, name: &str) -> String {
-    repo.git(["show", &format!("agent/{id}:{name}")])
-}
-
-fn environment(repo: &Repo, id: &str) -> BTreeMap<String, String> {
-    let text = shown(repo, id, "env.bin");
-    let entries = text.split('\0').filter_map(|entry| entry.split_once('='));
-    entries
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
 }
 
 #[test]

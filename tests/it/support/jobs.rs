@@ -152,6 +152,22 @@ pub fn nothing_left(repo: &Repo) {
     free(repo);
 }
 
+/// A file of a kept job's candidate.
+#[track_caller]
+pub fn shown(repo: &Repo, id: &str, name: &str) -> String {
+    repo.git(["show", &format!("agent/{id}:{name}")])
+}
+
+/// What an agent had written of its environment by `env -0 > env.bin`.
+#[track_caller]
+pub fn environment(repo: &Repo, id: &str) -> BTreeMap<String, String> {
+    let text = shown(repo, id, "env.bin");
+    let entries = text.split('\0').filter_map(|entry| entry.split_once('='));
+    entries
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// `<root>` of a clone whose parent can be written.
 pub fn jobs_root(repo: &Repo) -> PathBuf {
     let name = repo.root.file_name().expect("a name").to_string_lossy();
