@@ -156,6 +156,9 @@ pub fn as_warden(order: &Order<'_>, supervisor: Pid, status: &mut Status) -> (St
             if dies.is_err() || rustix::process::getppid() != Some(me) {
                 sys::exit_now(1);
             }
+            // Said here and not by the warden: so it stands before what the last steps say, whoever runs first.
+            let number = rustix::process::getpid().as_raw_pid().to_ne_bytes();
+            let _ = status.write(&[&[GROUP], &number[..]].concat());
             let (step, error) = order.become_program(status);
             status.failed(step, &error);
             sys::exit_now(1);
@@ -163,8 +166,6 @@ pub fn as_warden(order: &Order<'_>, supervisor: Pid, status: &mut Status) -> (St
         Ok(Forked::Parent(agent)) => agent,
         Err(error) => return (Step::Prepare, error),
     };
-    let number = agent.as_raw_pid().to_ne_bytes();
-    let _ = status.write(&[&[GROUP], &number[..]].concat());
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         sys::ignore(signal);
     }
