@@ -135,3 +135,43 @@ pub fn python(dotted: &str) -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
+
+/// The segments of a path that C or C++ includes, without delimiters and without the ending of its
+/// last part: `redis/x.h` is `redis`, `x`. `.` and `..` are followed.
+pub fn include(path: &str) -> Vec<String> {
+    let mut segments: Vec<String> = Vec::new();
+    for segment in path.split(['/', '\\']) {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            _ => segments.push(segment.to_owned()),
+        }
+    }
+    if let Some(last) = segments.last_mut()
+        && let Some(dot) = last.rfind('.').filter(|dot| *dot > 0)
+        && last[dot + 1..].chars().all(|c| c.is_ascii_alphanumeric() || c == '+')
+    {
+        last.truncate(dot);
+    }
+    segments
+}
+
+/// The segments of a Go path without what only names a major version: `/v9`, and the `.v5` of
+/// `gopkg.in/redis.v5`.
+pub fn without_versions(segments: &[String]) -> Vec<String> {
+    let is_version = |text: &str| {
+        text.strip_prefix('v')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    segments
+        .iter()
+        .enumerate()
+        .filter(|(at, segment)| *at == 0 || !is_version(segment))
+        .map(|(at, segment)| match segment.rsplit_once('.') {
+            Some((stem, version)) if at > 0 && !stem.is_empty() && is_version(version) => stem.to_owned(),
+            _ => segment.clone(),
+        })
+        .collect()
+}

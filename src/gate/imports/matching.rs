@@ -3,18 +3,38 @@
 use super::{Import, ImportKind, Language, identity};
 
 /// Whether an entry of `forbidden_imports` names this import: it is a prefix of the identity by
-/// whole segments (`/` separates them in JavaScript, `.` in Python). `*` stands for any characters
-/// within one segment, a last segment `**` for anything below. Names are compared with letter
-/// case; in Python `-` and `_` are the same.
+/// whole segments. What separates segments is the language's own (`/`, `.`, `::`, `\`). `*` stands
+/// for any characters within one segment, a last segment `**` for anything below. Names are compared
+/// with letter case, but for C# and PHP, which do not tell cases apart; in Python and Rust `-` and
+/// `_` are the same. Where a name begins with a host or an organisation (Go, Java, Kotlin, C#, PHP)
+/// an entry of one segment names any segment: `redis` is `github.com/redis/go-redis`.
 pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
-    import.kind != ImportKind::Opaque && is_prefix(&entry_segments(entry, language), &import.identity, language)
+    if import.kind == ImportKind::Opaque || import.identity.is_empty() {
+        return false;
+    }
+    let entry = entry_segments(entry, language);
+    let identity = compared(&import.identity, language);
+    match (entry.as_slice(), is_anywhere(language)) {
+        ([word], true) => identity
+            .iter()
+            .any(|segment| is_match(word.as_bytes(), segment.as_bytes())),
+        (entry, _) => is_prefix(entry, &identity),
+    }
+}
+
+/// Whether an entry of one segment names any segment of an import.
+fn is_anywhere(language: Language) -> bool {
+    match language {
+        Language::Go | Language::Java | Language::Kotlin | Language::CSharp | Language::Php => true,
+        Language::JavaScript | Language::Python | Language::Rust | Language::C | Language::Ruby => false,
+    }
 }
 
 /// Why an entry can match no import at all, and what to write; `None` where it can.
 pub fn dead(entry: &str) -> Option<(&'static str, &'static str)> {
     const GLOB: &str = "a glob is `*`, for any characters within one segment, or a last segment `**`";
     if let Some(at) = entry.find([
-        '?', '[', ']', '{', '}', '!', '(', ')', '|', ',', ';', '\\', '"', '\'', '`', '<', '>',
+        '?', '[', ']', '{', '}', '!', '(', ')', '|', ',', ';', '"', '\'', '`', '<', '>',
     ]) {
         return match entry.as_bytes()[at] {
             b'?' | b'[' | b']' | b'{' | b'}' | b'!' | b'(' | b')' | b'|' | b',' => {
@@ -30,7 +50,7 @@ pub fn dead(entry: &str) -> Option<(&'static str, &'static str)> {
     if segments.len() > 1 && segments[..segments.len() - 1].contains(&"**") {
         return Some(("`**` stands before the end", GLOB));
     }
-    let is_dotted = entry.split('.').all(|part| {
+    let is_dotted = entry.replace("::", ".").split(['.', '\\']).all(|part| {
         !part.is_empty()
             && part
                 .chars()
@@ -62,31 +82,56 @@ pub fn matches_relative(entry: &str, path: &str, import: &Import) -> bool {
     folders.truncate(folders.len() - dots);
     let below = identity::python(&import.raw[dots..]);
     let whole: Vec<String> = folders.into_iter().map(str::to_owned).chain(below).collect();
-    (0..whole.len()).any(|start| is_prefix(&entry, &whole[start..], Language::Python))
+    let whole = compared(&whole, Language::Python);
+    (0..whole.len()).any(|start| is_prefix(&entry, &whole[start..]))
 }
 
-/// The segments of an entry; empty where it can never name an external import.
+/// The segments of an entry as they are compared; empty where it can never name an external import.
 fn entry_segments(entry: &str, language: Language) -> Vec<String> {
-    let mut segments = match language {
+    let split = |separator: &str| -> Vec<String> {
+        entry
+            .split(separator)
+            .filter(|segment| !segment.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let segments = match language {
         Language::JavaScript => identity::javascript(entry),
         Language::Python => identity::python(entry),
+        Language::Rust => split("::"),
+        Language::Go | Language::Ruby => split("/"),
+        Language::Java | Language::Kotlin | Language::CSharp => split("."),
+        Language::Php => split("\\"),
+        Language::C => identity::include(entry),
     };
+    let mut segments = compared(&segments, language);
     if segments.len() > 1 && segments.last().is_some_and(|last| last == "**") {
         segments.pop();
     }
     segments
 }
 
-fn is_prefix(entry: &[String], identity: &[String], language: Language) -> bool {
+/// Segments in the spelling in which two of them are compared.
+fn compared(segments: &[String], language: Language) -> Vec<String> {
+    match language {
+        Language::JavaScript | Language::Java | Language::Kotlin | Language::C | Language::Ruby => segments.to_vec(),
+        Language::Python => segments.iter().map(|segment| segment.replace('-', "_")).collect(),
+        Language::Rust => segments
+            .iter()
+            .map(|segment| segment.strip_prefix("r#").unwrap_or(segment).replace('-', "_"))
+            .collect(),
+        Language::Go => identity::without_versions(segments),
+        Language::CSharp | Language::Php => segments.iter().map(|segment| segment.to_lowercase()).collect(),
+    }
+}
+
+fn is_prefix(entry: &[String], identity: &[String]) -> bool {
     !entry.is_empty()
         && entry.len() <= identity.len()
-        && entry.iter().zip(identity).all(|(pattern, segment)| match language {
-            Language::JavaScript => is_match(pattern.as_bytes(), segment.as_bytes()),
-            Language::Python => is_match(
-                pattern.replace('-', "_").as_bytes(),
-                segment.replace('-', "_").as_bytes(),
-            ),
-        })
+        && entry
+            .iter()
+            .zip(identity)
+            .all(|(pattern, segment)| is_match(pattern.as_bytes(), segment.as_bytes()))
 }
 
 /// A pattern with `*`, without recursion: on a mismatch the last `*` takes one byte more.

@@ -21,8 +21,12 @@
 //! position: report one finding per (rule, line).
 
 mod arguments;
+mod c;
+mod csharp;
 mod escapes;
+mod go;
 mod identity;
+mod java;
 mod javascript;
 mod javascript_calls;
 mod javascript_literals;
@@ -30,15 +34,19 @@ mod javascript_readings;
 mod javascript_require;
 mod jsx;
 mod jsx_start;
+mod kotlin;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
 mod mask_py;
 mod matching;
+mod php;
 mod python;
 mod python_calls;
 mod python_encoding;
 mod references;
+mod ruby;
+mod rust;
 mod source;
 mod token;
 
@@ -62,6 +70,97 @@ pub enum Language {
     JavaScript,
     /// .py .pyi .pyw
     Python,
+    /// .rs
+    Rust,
+    /// .go
+    Go,
+    /// .java
+    Java,
+    /// .kt .kts
+    Kotlin,
+    /// C and C++: .c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .ipp .tpp .ixx .cppm .m .mm .cu .cuh
+    C,
+    /// .cs .csx
+    CSharp,
+    /// .rb .rake .gemspec .ru and the files that are named `Rakefile`, `Gemfile` and the like
+    Ruby,
+    /// .php .phtml .inc and older endings
+    Php,
+}
+
+impl Language {
+    /// Every language, in the order in which reports name them.
+    pub const ALL: [Language; 10] = [
+        Language::JavaScript,
+        Language::Python,
+        Language::Rust,
+        Language::Go,
+        Language::Java,
+        Language::Kotlin,
+        Language::C,
+        Language::CSharp,
+        Language::Ruby,
+        Language::Php,
+    ];
+
+    /// Its name in reports, and the first of the words by which a policy may name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::JavaScript => "javascript",
+            Language::Python => "python",
+            Language::Rust => "rust",
+            Language::Go => "go",
+            Language::Java => "java",
+            Language::Kotlin => "kotlin",
+            Language::C => "c",
+            Language::CSharp => "csharp",
+            Language::Ruby => "ruby",
+            Language::Php => "php",
+        }
+    }
+
+    /// The language that a policy means by this word; JavaScript and TypeScript are one, as are C
+    /// and C++, since each imports files of the other.
+    pub fn named(word: &str) -> Option<Language> {
+        Some(match word {
+            "javascript" | "typescript" | "js" | "ts" => Language::JavaScript,
+            "python" | "py" => Language::Python,
+            "rust" | "rs" => Language::Rust,
+            "go" => Language::Go,
+            "java" => Language::Java,
+            "kotlin" | "kt" => Language::Kotlin,
+            "c" | "cpp" | "c++" => Language::C,
+            "csharp" | "cs" | "c#" => Language::CSharp,
+            "ruby" | "rb" => Language::Ruby,
+            "php" => Language::Php,
+            _ => return None,
+        })
+    }
+
+    /// The words by which a policy may name a language.
+    pub const WORDS: &'static [&'static str] = &[
+        "javascript",
+        "typescript",
+        "js",
+        "ts",
+        "python",
+        "py",
+        "rust",
+        "rs",
+        "go",
+        "java",
+        "kotlin",
+        "kt",
+        "c",
+        "cpp",
+        "c++",
+        "csharp",
+        "cs",
+        "c#",
+        "ruby",
+        "rb",
+        "php",
+    ];
 }
 
 /// How something is imported.
@@ -82,6 +181,11 @@ pub enum ImportKind {
     Opaque,
     /// `jest.mock("y")`, `vi.mock("y")`
     Mock,
+    /// `#include <y>`, PHP's `include "y"`
+    Include,
+    /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
+    /// PHP.
+    Reference,
 }
 
 /// One import as found.
@@ -89,10 +193,14 @@ pub enum ImportKind {
 pub struct Import {
     /// As written, escapes decoded; empty for [`ImportKind::Opaque`]. Of Python's from-imports the
     /// dotted path with the name (`redis.asyncio`, `..db.x`, `.redis`), without it for `*`. Where
-    /// only the beginning is a literal (`require("redis/" + x)`), that beginning.
+    /// only the beginning is a literal (`require("redis/" + x)`), that beginning. Of Rust one path
+    /// for each leaf of a tree (`redis::aio::Connection`, `crate::db`, `self::redis::x`), of C and C++
+    /// with the delimiters (`<redis/x.h>`, `"x.h"`), which tell where it is looked for.
     pub raw: String,
     /// The external identity in segments (`["redis", "client"]`, `["@redis", "client"]`,
-    /// `["redis", "asyncio"]`); empty where the import is relative.
+    /// `["redis", "asyncio"]`, `["github.com", "redis", "go-redis", "v9"]`); empty where the file
+    /// alone tells that the import is relative or the repository's own. Names that only the tree can
+    /// tell to be the repository's own (Go's module path, Java packages, `"x.h"`) are given in full.
     pub identity: Vec<String>,
     /// How.
     pub kind: ImportKind,
@@ -125,6 +233,15 @@ pub fn language(path: &[u8]) -> Option<Language> {
     match ending(path)?.as_slice() {
         b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" => Some(Language::JavaScript),
         b"py" | b"pyi" | b"pyw" => Some(Language::Python),
+        b"rs" => Some(Language::Rust),
+        b"go" => Some(Language::Go),
+        b"java" => Some(Language::Java),
+        b"kt" | b"kts" => Some(Language::Kotlin),
+        b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"c++" | b"hh" | b"hpp" | b"hxx" | b"h++" | b"inl" | b"ipp"
+        | b"tpp" | b"ixx" | b"cppm" | b"m" | b"mm" | b"cu" | b"cuh" => Some(Language::C),
+        b"cs" | b"csx" => Some(Language::CSharp),
+        b"rb" | b"rake" | b"gemspec" | b"ru" => Some(Language::Ruby),
+        b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"phps" | b"inc" => Some(Language::Php),
         _ => None,
     }
 }
@@ -166,8 +283,8 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
 }
 
 /// Endings of source whose imports this version does not read.
-const UNREAD: &str = "vue svelte astro mdx ipynb pyx pxd rs go java kt kts c cc cpp cxx h hh hpp hxx m mm cs fs vb rb \
-                      php swift scala groovy clj ex exs erl hs ml lua pl pm dart jl r zig nim sol coffee";
+const UNREAD: &str = "vue svelte astro mdx ipynb pyx pxd fs vb swift scala groovy clj ex exs erl hs ml lua pl pm dart \
+                      jl r zig nim sol coffee";
 
 /// The ending of a known source file whose imports no rule can look at, with its dot.
 pub fn unread(path: &[u8]) -> Option<String> {
@@ -190,6 +307,14 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
     let found = match language {
         Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
+        Language::Rust => rust::scan(source),
+        Language::Go => go::scan(source),
+        Language::Java => java::scan(source),
+        Language::Kotlin => kotlin::scan(source),
+        Language::C => c::scan(source),
+        Language::CSharp => csharp::scan(source),
+        Language::Ruby => ruby::scan(source),
+        Language::Php => php::scan(source),
     };
     match found {
         Ok(found) => Ok(source::placed(source, found)),

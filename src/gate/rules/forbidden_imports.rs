@@ -68,7 +68,7 @@ pub(super) fn judge(
             own,
             aliases: match language {
                 Language::JavaScript => aliases.around(&path)?,
-                Language::Python => Vec::new(),
+                _ => Vec::new(),
             },
         };
         for area in areas {
@@ -194,6 +194,7 @@ impl File<'_> {
                     || aliases::resolved(import, &self.aliases)
                         .is_some_and(|import| imports::matches(entry, self.language, &import))
             }
+            (_, _) => imports::matches(entry, self.language, import),
         };
         if matched { Answer::Forbidden } else { Answer::Other }
     }
