@@ -39,6 +39,8 @@ pub enum Rule {
     ForbiddenDirectory,
     /// An import that `forbidden_imports` names.
     ForbiddenImport,
+    /// An import whose name is computed, where `dynamic_imports: deny` rules that out.
+    DynamicImport,
     /// More new top-level directories than allowed.
     NewTopLevelDirectory,
     /// A new directory although the task's Non-goals name `new directories`.
@@ -60,6 +62,7 @@ impl Rule {
             Rule::ProtectedPath => "protected-path",
             Rule::ForbiddenDirectory => "forbidden-directory",
             Rule::ForbiddenImport => "forbidden-import",
+            Rule::DynamicImport => "dynamic-import",
             Rule::NewTopLevelDirectory => "new-top-level-directory",
             Rule::NewDirectory => "new-directory",
             Rule::OutOfScope => "out-of-scope",
@@ -74,7 +77,7 @@ impl Rule {
         match self {
             Rule::ProtectedPath => Exit::ProtectedPath,
             Rule::ForbiddenDirectory => Exit::ForbiddenDirectory,
-            Rule::ForbiddenImport => Exit::ForbiddenImport,
+            Rule::ForbiddenImport | Rule::DynamicImport => Exit::ForbiddenImport,
             Rule::NewTopLevelDirectory | Rule::NewDirectory => Exit::NewTopLevelDirectory,
             Rule::OutOfScope => Exit::OutOfScope,
             Rule::NewDependency => Exit::ForbiddenDependency,

@@ -11,6 +11,7 @@ mod tests;
 
 use std::fmt;
 
+use super::imports::Language;
 use super::paths::PathRule;
 use super::tree::lookup;
 use super::yaml;
@@ -55,12 +56,29 @@ impl From<Unreadable> for PolicyError {
 }
 
 /// One entry of `forbidden_imports`, as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ImportRule {
     /// The entry as written, such as `redis` or `@redis/*`.
     pub entry: String,
     /// `payments.forbidden_imports[0]`
     pub key: String,
+    /// The languages it holds for; empty: all of them.
+    pub languages: Vec<Language>,
+    /// Paths that may have the import all the same.
+    pub except: Vec<PathRule>,
+    /// Why it is forbidden, in the owner's words; one line.
+    pub reason: Option<String>,
+    /// What to import instead; one line.
+    pub use_instead: Option<String>,
+}
+
+impl ImportRule {
+    /// Whether it says anything about imports of such a file. `except` is an allow-list: only the
+    /// very spelling counts.
+    pub fn covers(&self, path: &[u8], language: Language) -> bool {
+        (self.languages.is_empty() || self.languages.contains(&language))
+            && !self.except.iter().any(|rule| rule.allows(path))
+    }
 }
 
 /// A named part of the repository.
@@ -103,6 +121,8 @@ pub struct Policy {
     pub existing: Stance,
     /// A change of a file that tools run by themselves. `Allow` is the policy's `warn`.
     pub autoexec: Stance,
+    /// An import whose name is computed, so that no rule can look at it.
+    pub dynamic_imports: Stance,
 }
 
 impl Policy {

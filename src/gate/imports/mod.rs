@@ -22,6 +22,7 @@
 
 mod arguments;
 mod c;
+mod components;
 mod csharp;
 mod escapes;
 mod go;
@@ -66,7 +67,7 @@ pub use matching::{dead, matches, matches_relative};
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
-    /// .js .jsx .mjs .cjs .es6 .ts .tsx .mts .cts
+    /// .js .jsx .mjs .cjs .es6 .ts .tsx .mts .cts, and the scripts in .vue and .svelte
     JavaScript,
     /// .py .pyi .pyw
     Python,
@@ -231,7 +232,9 @@ pub struct Opaque {
 /// The language of a path by its ending (letter case ignored), if its imports can be read.
 pub fn language(path: &[u8]) -> Option<Language> {
     match ending(path)?.as_slice() {
-        b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" => Some(Language::JavaScript),
+        b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" | b"vue" | b"svelte" => {
+            Some(Language::JavaScript)
+        }
         b"py" | b"pyi" | b"pyw" => Some(Language::Python),
         b"rs" => Some(Language::Rust),
         b"go" => Some(Language::Go),
@@ -283,7 +286,7 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
 }
 
 /// Endings of source whose imports this version does not read.
-const UNREAD: &str = "vue svelte astro mdx ipynb pyx pxd fs vb swift scala groovy clj ex exs erl hs ml lua pl pm dart \
+const UNREAD: &str = "astro mdx ipynb pyx pxd fs vb swift scala groovy clj ex exs erl hs ml lua pl pm dart \
                       jl r zig nim sol coffee";
 
 /// The ending of a known source file whose imports no rule can look at, with its dot.
@@ -305,6 +308,7 @@ pub fn imports(language: Language, source: &[u8]) -> Result<Vec<Import>, Opaque>
 pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<Import>, Opaque> {
     source::inspectable(source)?;
     let found = match language {
+        Language::JavaScript if matches!(ending(path).as_deref(), Some(b"vue" | b"svelte")) => components::scan(source),
         Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
         Language::Rust => rust::scan(source),

@@ -3,7 +3,9 @@
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
-use super::{Area, ImportRule, Policy, Stance};
+use super::{Area, Policy, Stance};
+
+mod imports;
 
 /// Top-level keys that are enforced.
 const TOP: &[&str] = &[
@@ -13,11 +15,11 @@ const TOP: &[&str] = &[
     "unmapped",
     "existing",
     "autoexec",
+    "dynamic_imports",
 ];
 /// Reserved top-level keys whose rules are not built yet.
 const TOP_LATER: &[&str] = &[
     "dependencies",
-    "dynamic_imports",
     "max_changed_files",
     "max_changed_lines",
     "baseline",
@@ -45,6 +47,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         unmapped: Stance::Allow,
         existing: Stance::Allow,
         autoexec: Stance::Allow,
+        dynamic_imports: Stance::Allow,
     };
     for entry in &entries {
         let (key, value) = (entry.key.as_str(), &entry.value);
@@ -54,6 +57,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
             "must_not_touch" => policy.must_not_touch = paths(&source, value, key)?,
             "unmapped" => policy.unmapped = stance(&source, value, key)?,
             "existing" => policy.existing = stance(&source, value, key)?,
+            "dynamic_imports" => policy.dynamic_imports = stance(&source, value, key)?,
             "autoexec" => {
                 if source.choice(value, key, &["warn", "deny"])? == "deny" {
                     policy.autoexec = Stance::Deny;
@@ -66,6 +70,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     let has_rule = !policy.must_not_touch.is_empty()
         || policy.unmapped == Stance::Deny
         || policy.autoexec == Stance::Deny
+        || policy.dynamic_imports == Stance::Deny
         || entries.iter().any(|entry| entry.key == "max_new_top_level_dirs")
         || policy
             .areas
@@ -75,7 +80,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         true => Ok(policy),
         false => Err(format!(
             "{POLICY_PATH}: it holds no rule, so every change would pass\nhint: add `must_not_touch`, \
-             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, or an area's `forbidden_imports` or `forbidden_dirs`"
+             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, `dynamic_imports: deny`, or an area's `forbidden_imports` or `forbidden_dirs`"
         )),
     }
 }
@@ -122,7 +127,7 @@ fn area(source: &Source, entry: &Entry) -> Result<Area, String> {
         let key = format!("{name}.{}", inner.key);
         match inner.key.as_str() {
             "allowed_roots" => area.allowed_roots = paths(source, &inner.value, &key)?,
-            "forbidden_imports" => area.forbidden_imports = imports(source, &inner.value, &key)?,
+            "forbidden_imports" => area.forbidden_imports = imports::read(source, &inner.value, &key)?,
             "forbidden_dirs" => area.forbidden_dirs = paths(source, &inner.value, &key)?,
             other if AREA_LATER.contains(&other) => return Err(later(source, inner)),
             _ => return Err(unknown_in_area(source, entry, inner)),
@@ -176,10 +181,6 @@ fn later(source: &Source, entry: &Entry) -> String {
     not_enforced_at(source, entry.at, &format!("`{}`", entry.key))
 }
 
-fn not_enforced(source: &Source, node: &Node, what: &str) -> String {
-    not_enforced_at(source, node.at, what)
-}
-
 fn not_enforced_at(source: &Source, at: yaml::At, what: &str) -> String {
     let message = format!("{what} is not enforced by this version");
     source.fault(at, &message, "remove it, so that nobody relies on it")
@@ -192,41 +193,11 @@ fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {
     }
 }
 
-fn paths(source: &Source, node: &Node, key: &str) -> Result<Vec<PathRule>, String> {
+pub(super) fn paths(source: &Source, node: &Node, key: &str) -> Result<Vec<PathRule>, String> {
     let mut rules = Vec::new();
     for (index, (text, at)) in source.strings(node, key)?.into_iter().enumerate() {
         let rule = PathRule::parse(text, format!("{key}[{index}]"));
         rules.push(rule.map_err(|message| source.fault(at, &message, "fix or remove this entry"))?);
-    }
-    Ok(rules)
-}
-
-fn imports(source: &Source, node: &Node, key: &str) -> Result<Vec<ImportRule>, String> {
-    if let Some(long) = source
-        .list(node, key)?
-        .iter()
-        .find(|item| matches!(item.value, Value::Map(_)))
-    {
-        return Err(not_enforced(source, long, "an import entry with keys of its own"));
-    }
-    let mut rules = Vec::new();
-    for (index, (text, at)) in source.strings(node, key)?.into_iter().enumerate() {
-        let shown = text.escape_debug();
-        if text.is_empty() || text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let message = format!("import `{shown}`: empty or with a blank in it");
-            return Err(source.fault(at, &message, "write the name as it is imported, such as `redis`"));
-        }
-        if text.starts_with(['.', '/']) {
-            let message = format!("import `{shown}`: a path, and only external packages are matched");
-            return Err(source.fault(at, &message, "protect own folders with `forbidden_dirs`"));
-        }
-        if let Some((why, hint)) = super::super::imports::dead(text) {
-            return Err(source.fault(at, &format!("import `{shown}`: {why}"), hint));
-        }
-        rules.push(ImportRule {
-            entry: text.to_owned(),
-            key: format!("{key}[{index}]"),
-        });
     }
     Ok(rules)
 }

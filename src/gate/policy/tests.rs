@@ -159,12 +159,10 @@ fn the_documented_block_is_accepted_exactly_so() {
             "payments.forbidden_dirs[1] workers/payments"
         ]
     );
+    let third = &area.forbidden_imports[2];
     assert_eq!(
-        area.forbidden_imports[2],
-        ImportRule {
-            entry: "amqplib".to_owned(),
-            key: "payments.forbidden_imports[2]".to_owned()
-        }
+        (third.entry.as_str(), third.key.as_str()),
+        ("amqplib", "payments.forbidden_imports[2]")
     );
     assert_eq!(
         entries(&policy.must_not_touch),
@@ -373,7 +371,7 @@ fn misspelt_and_misplaced_keys_are_refused() {
         (
             "payments: [src]",
             "3:1: unknown key `payments`",
-            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec; anything else names \
+            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dynamic_imports; anything else names \
              an area and is a map",
         ),
         (
@@ -395,10 +393,6 @@ fn what_is_not_enforced_yet_is_refused() {
             "3:1: `dependencies` is not enforced by this version",
         ),
         (
-            "dynamic_imports: allow",
-            "3:1: `dynamic_imports` is not enforced by this version",
-        ),
-        (
             "max_changed_files: 3",
             "3:1: `max_changed_files` is not enforced by this version",
         ),
@@ -418,10 +412,6 @@ fn what_is_not_enforced_yet_is_refused() {
         (
             "a: {allowed_imports: [b]}",
             "3:5: `allowed_imports` is not enforced by this version",
-        ),
-        (
-            "a: {forbidden_imports: [x, {import: redis}]}",
-            "3:28: an import entry with keys of its own is not enforced by this version",
         ),
     ] {
         assert_eq!(with(line), (first.to_owned(), hint.to_owned()), "{line}");
@@ -600,4 +590,58 @@ fn duplicate_areas_are_refused() {
         "4:1: duplicate key `a`, first on line 3"
     );
     assert_eq!(with("a: {forbidden_dirs: [x]}\nb:").0, "4:1: `b` has no value");
+}
+
+#[test]
+fn an_import_entry_may_have_keys_of_its_own() {
+    let policy = of(
+        "version: 1\na:\n  forbidden_imports:\n    - {import: redis, languages: [go, ts], except: [src/cache/**], reason: one store, use_instead: our store}\n    - {import: redis, languages: [py]}\n",
+    )
+    .unwrap();
+    let rules = &policy.areas[0].forbidden_imports;
+    assert_eq!(rules[0].languages, [Language::Go, Language::JavaScript]);
+    assert_eq!(rules[0].reason.as_deref(), Some("one store"));
+    assert_eq!(rules[0].use_instead.as_deref(), Some("our store"));
+    for (path, language, covers) in [
+        ("src/a.go", Language::Go, true),
+        ("src/cache/a.go", Language::Go, false),
+        ("src/a.py", Language::Python, false),
+    ] {
+        assert_eq!(rules[0].covers(path.as_bytes(), language), covers, "{path}");
+    }
+    assert!(rules[1].covers(b"src/cache/a.py", Language::Python));
+}
+
+#[test]
+fn an_import_entry_is_as_strict_as_the_rest() {
+    for (entry, first, hint) in [
+        (
+            "{imports: redis}",
+            "3:25: `a.forbidden_imports[0]` has no `import`",
+            "write it as `{import: redis, reason: ...}`",
+        ),
+        (
+            "{import: redis, lang: [go]}",
+            "3:41: unknown key `lang` in `a.forbidden_imports[0]`",
+            "known in an import entry: import, languages, except, reason, use_instead",
+        ),
+        (
+            "{import: redis, use_insted: x}",
+            "3:41: unknown key `use_insted` in `a.forbidden_imports[0]`",
+            "did you mean `use_instead`?",
+        ),
+        (
+            "{import: redis, languages: [typescrip]}",
+            "3:53: `typescrip` is no language whose imports are read",
+            "did you mean `typescript`?",
+        ),
+        (
+            "{import: redis, except: [src/x]}, redis",
+            "3:59: `redis` stands twice in `a.forbidden_imports`",
+            "`a.forbidden_imports[0]` names it too, and the entry without `languages` and `except` holds everywhere",
+        ),
+    ] {
+        let line = format!("a: {{forbidden_imports: [{entry}]}}");
+        assert_eq!(with(&line), (first.to_owned(), hint.to_owned()), "{line}");
+    }
 }

@@ -3,6 +3,7 @@
 //! What counts as the repository's own module is taken from what base and candidate share: an
 //! agent that adds an empty `redis/` folder must not turn `import redis` into a local import.
 
+mod computed;
 mod sources;
 
 use std::collections::HashSet;
@@ -36,10 +37,14 @@ pub(super) fn judge(
         let found = match read(candidate, &path, &after, language)? {
             Ok(found) => found,
             Err(opaque) => {
+                let judged_by = match areas.first() {
+                    Some(area) => format!("{}.forbidden_imports", area.name),
+                    None => computed::KEY.to_owned(),
+                };
                 let mut finding = finding(
                     Rule::Uninspectable,
                     &path,
-                    &format!("{}.forbidden_imports", areas[0].name),
+                    &judged_by,
                     format!("its imports cannot be read: {}", opaque.why),
                     "make the file plain source text that a person can review".into(),
                 );
@@ -52,16 +57,12 @@ pub(super) fn judge(
             Some(own) => own,
             None => own.insert(own_packages(base, candidate)?),
         };
-        let mut known = HashSet::new();
+        let mut earlier = Vec::new();
         if let (Stance::Allow, Some(before)) = (policy.existing, before) {
             // A base version that cannot be read has no known imports: all of them are new.
-            known.extend(
-                read(base, &path, &before, language)?
-                    .unwrap_or_default()
-                    .iter()
-                    .map(spelling),
-            );
+            earlier = read(base, &path, &before, language)?.unwrap_or_default();
         }
+        let known: HashSet<_> = earlier.iter().map(spelling).collect();
         let file = File {
             path: &path,
             language,
@@ -74,15 +75,14 @@ pub(super) fn judge(
         for area in areas {
             file.judge(area, &found, &known, verdict);
         }
-        let opaque = found.iter().filter(|import| import.kind == ImportKind::Opaque).count();
-        if opaque > 0 {
-            verdict.notices.push(format!(
-                "{}: {opaque} dynamic import{} whose argument is computed; no rule can look at {}",
-                shown(&path),
-                if opaque == 1 { "" } else { "s" },
-                if opaque == 1 { "it" } else { "them" },
-            ));
-        }
+        let before = before.filter(|_| !earlier.is_empty());
+        computed::judge(
+            policy,
+            &path,
+            (candidate, after, &found),
+            (base, before, &earlier),
+            verdict,
+        )?;
     }
     Ok(())
 }
@@ -134,6 +134,9 @@ impl File<'_> {
         verdict: &mut Verdict,
     ) {
         for rule in &area.forbidden_imports {
+            if !rule.covers(self.path, self.language) {
+                continue;
+            }
             let mut lines = HashSet::new();
             for import in found {
                 if import.kind == ImportKind::Opaque || known.contains(&spelling(import)) {
@@ -165,15 +168,28 @@ impl File<'_> {
                 Rule::ForbiddenImport,
                 self.path,
                 &rule.key,
-                if raw == entry {
-                    format!("imports {raw}, which is forbidden in {}", area.name)
-                } else {
-                    format!("imports {raw}, which {entry} forbids in {}", area.name)
-                },
                 format!(
-                    "remove the import, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
-                    area.name
+                    "{}{}",
+                    match raw == entry {
+                        true => format!("imports {raw}, which is forbidden in {}", area.name),
+                        false => format!("imports {raw}, which {entry} forbids in {}", area.name),
+                    },
+                    match &rule.reason {
+                        Some(reason) => format!(": {}", plain(reason)),
+                        None => String::new(),
+                    },
                 ),
+                match &rule.use_instead {
+                    Some(instead) => format!(
+                        "use {} instead, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
+                        plain(instead),
+                        area.name
+                    ),
+                    None => format!(
+                        "remove the import, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
+                        area.name
+                    ),
+                },
             )
         }
     }
@@ -198,6 +214,12 @@ impl File<'_> {
         };
         if matched { Answer::Forbidden } else { Answer::Other }
     }
+}
+
+/// Words of the policy's owner as part of a line, escaped without quotes.
+fn plain(words: &str) -> String {
+    let shown = shown(words.as_bytes());
+    shown.trim_matches('`').to_owned()
 }
 
 /// What an entry says about an import.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{MAX_SOURCE, reads};
 use crate::gate::imports::{self, Language};
-use crate::gate::policy::Area;
+use crate::gate::policy::{Area, Stance};
 use crate::gate::rules::{is_regular, shown};
 use crate::gate::tree::{Side, join, lookup};
 use crate::gate::{Change, Entry, Kind, Policy, Tree, Unreadable, Verdict};
@@ -28,7 +28,8 @@ pub(super) struct Source<'a> {
     pub(super) before: Option<Side>,
     pub(super) after: Side,
     pub(super) language: Language,
-    /// The areas whose import rules cover it; never empty.
+    /// The areas whose import rules cover it; empty only with `dynamic_imports: deny`, which covers
+    /// every source.
     pub(super) areas: Vec<&'a Area>,
 }
 
@@ -45,7 +46,7 @@ pub(super) fn of<'a>(
     for change in changes {
         let Some(after) = change.after else { continue };
         let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &change.path)).collect();
-        if areas.is_empty() {
+        if areas.is_empty() && policy.dynamic_imports == Stance::Allow {
             continue;
         }
         let files = match after.kind {

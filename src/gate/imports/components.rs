@@ -1,0 +1,415 @@
+//! Vue and Svelte components: the script blocks are JavaScript or TypeScript, the rest is markup.
+//!
+//! Invariant: no markup can hide a script block. Every `<script` counts wherever it stands, but in
+//! a comment of which it is certain that the compiler takes it for one too. It is certain as long as
+//! nothing came before it in which `<!--` may be mere text: an expression in braces, an element
+//! whose content is text, a block of Vue's that is no template.
+//!
+//! In the markup only `import("x")` and `require("x")` count; anything else cannot stand there.
+
+use super::ImportKind;
+use super::identity;
+use super::javascript_readings::{self, Dialect};
+use super::source::{Fault, Found};
+
+/// Elements whose content is text for an HTML parser, so that `<!--` in it begins no comment.
+const TEXT_ELEMENTS: &[&[u8]] = &[
+    b"textarea",
+    b"title",
+    b"xmp",
+    b"iframe",
+    b"noembed",
+    b"noframes",
+    b"noscript",
+    b"plaintext",
+    b"svg",
+    b"math",
+];
+
+/// Every import of the component.
+pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+    let mut reader = Reader {
+        source,
+        at: 0,
+        templates: 0,
+        trusts_comments: true,
+        found: Vec::new(),
+    };
+    reader.run()?;
+    Ok(reader.found)
+}
+
+struct Reader<'a> {
+    source: &'a [u8],
+    at: usize,
+    /// How many `<template>` are open.
+    templates: usize,
+    trusts_comments: bool,
+    found: Vec<Found>,
+}
+
+/// A tag as far as it matters here.
+struct Tag {
+    /// Lower case, without the `/` of an end tag.
+    name: Vec<u8>,
+    closes: bool,
+    is_empty: bool,
+    lang: Vec<u8>,
+    /// Offset and length of the value of `src`.
+    src: Option<(usize, usize)>,
+}
+
+impl Reader<'_> {
+    fn run(&mut self) -> Result<(), Fault> {
+        while let Some(&byte) = self.source.get(self.at) {
+            let rest = &self.source[self.at..];
+            match byte {
+                b'<' if rest.starts_with(b"<!--") && self.trusts_comments => {
+                    match find(rest, b"-->") {
+                        Some(length) => self.at += length + 3,
+                        // Parsers differ in what they make of it; nothing may be hidden by it.
+                        None => {
+                            self.trusts_comments = false;
+                            self.at += 4;
+                        }
+                    }
+                }
+                b'<' if matches!(rest.get(1), Some(b'!' | b'?')) => {
+                    self.trusts_comments = false;
+                    self.at += 2;
+                }
+                b'<' if rest.get(1).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'/') => {
+                    let begin = self.at;
+                    let tag = self.tag();
+                    self.element(begin, tag)?;
+                }
+                b'{' => {
+                    self.trusts_comments = false;
+                    self.at += 1;
+                }
+                b'i' | b'r' => self.call(),
+                _ => self.at += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, begin: usize, tag: Tag) -> Result<(), Fault> {
+        match tag.name.as_slice() {
+            b"script" if !tag.closes => return self.script(begin, &tag),
+            b"template" if tag.closes => self.templates = self.templates.saturating_sub(1),
+            b"template" if !tag.is_empty => {
+                self.templates += 1;
+                // Another language's markup is text up to the end tag.
+                self.trusts_comments &= matches!(tag.lang.as_slice(), b"" | b"html");
+            }
+            b"style" if !tag.closes && !tag.is_empty && self.trusts_comments => {
+                // What is in it may be a script block all the same, if this is no style element.
+                match find_end(&self.source[self.at..], b"style") {
+                    Some(length) if !contains_script(&self.source[self.at..self.at + length]) => self.at += length,
+                    _ => self.trusts_comments = false,
+                }
+            }
+            b"style" => {}
+            name => {
+                if self.templates == 0 || TEXT_ELEMENTS.contains(&name) {
+                    self.trusts_comments = false;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn script(&mut self, begin: usize, tag: &Tag) -> Result<(), Fault> {
+        if let Some((from, length)) = tag.src {
+            self.found
+                .extend(import(&self.source[from..from + length], ImportKind::Static, from));
+        }
+        if tag.is_empty {
+            return Ok(());
+        }
+        let start = self.at;
+        let Some(length) = find_end(&self.source[start..], b"script") else {
+            return Err(Fault {
+                why: "has a script block that does not end",
+                at: begin,
+            });
+        };
+        let dialect = match tag.lang.as_slice() {
+            b"ts" | b"typescript" => Dialect::Plain,
+            b"tsx" | b"jsx" => Dialect::Elements,
+            b"" | b"js" | b"javascript" => Dialect::Either,
+            _ => {
+                return Err(Fault {
+                    why: "has a script block in a language that is not read",
+                    at: begin,
+                });
+            }
+        };
+        let found = javascript_readings::scan(&self.source[start..start + length], dialect).map_err(|fault| Fault {
+            at: fault.at + start,
+            ..fault
+        })?;
+        self.found.extend(found.into_iter().map(|found| Found {
+            at: found.at + start,
+            ..found
+        }));
+        self.at = start + length;
+        Ok(())
+    }
+
+    /// Reads the tag at which the reader stands and moves behind it. The values of its attributes
+    /// are looked through for calls, too: `@click="import('x')"`.
+    fn tag(&mut self) -> Tag {
+        let source = self.source;
+        let closes = source.get(self.at + 1) == Some(&b'/');
+        self.at += 1 + usize::from(closes);
+        let mut tag = Tag {
+            name: self.word().to_ascii_lowercase(),
+            closes,
+            is_empty: false,
+            lang: Vec::new(),
+            src: None,
+        };
+        loop {
+            match source.get(self.at) {
+                None => return tag,
+                Some(b'>') => {
+                    self.at += 1;
+                    return tag;
+                }
+                Some(b'/') => {
+                    tag.is_empty = source.get(self.at + 1) == Some(&b'>');
+                    self.at += 1;
+                }
+                // Svelte: an expression, in which `>` does not end the tag. What it is made of is not
+                // told apart, so what follows is read as if it were markup.
+                Some(b'{' | b'<') => {
+                    self.trusts_comments = false;
+                    return tag;
+                }
+                Some(byte) if byte.is_ascii_whitespace() || matches!(byte, b'=' | b'"' | b'\'') => self.at += 1,
+                Some(_) => self.attribute(&mut tag),
+            }
+        }
+    }
+
+    fn attribute(&mut self, tag: &mut Tag) {
+        let source = self.source;
+        let name = self.word().to_ascii_lowercase();
+        let blank = |at: usize| at + source[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let equals = blank(self.at);
+        if source.get(equals) != Some(&b'=') {
+            return;
+        }
+        let from = blank(equals + 1);
+        let (from, length, after) = match source.get(from) {
+            Some(&quote @ (b'"' | b'\'')) => {
+                let length = source[from + 1..].iter().position(|&b| b == quote);
+                let length = length.unwrap_or(source.len() - from - 1);
+                (from + 1, length, (from + length + 2).min(source.len()))
+            }
+            Some(b'{') => {
+                self.at = from;
+                return;
+            }
+            _ => {
+                let length = source[from..]
+                    .iter()
+                    .take_while(|b| !b.is_ascii_whitespace() && **b != b'>')
+                    .count();
+                (from, length, from + length)
+            }
+        };
+        let value = &source[from..from + length];
+        if contains_script(value) {
+            // A value only if this is a tag, and in an expression it is none.
+            self.trusts_comments = false;
+            self.at = from;
+            return;
+        }
+        match name.as_slice() {
+            b"lang" => tag.lang = value.trim_ascii().to_ascii_lowercase(),
+            b"src" => tag.src = Some((from, length)),
+            _ => {
+                self.at = from;
+                while self.at < from + length {
+                    self.call();
+                }
+            }
+        }
+        self.at = after.max(self.at);
+    }
+
+    /// A name of a tag or attribute; at least one byte is passed.
+    fn word(&mut self) -> &[u8] {
+        let start = self.at;
+        let length = self.source[start..]
+            .iter()
+            .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'>' | b'<' | b'/' | b'=' | b'{' | b'"' | b'\''))
+            .count();
+        self.at = (start + length.max(1)).min(self.source.len());
+        &self.source[start..self.at]
+    }
+
+    /// Takes `import("x")` or `require("x")` if it stands here, and moves on by at least a byte.
+    fn call(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.') || b >= 0x80;
+        if start > 0 && is_part(self.source[start - 1]) {
+            return;
+        }
+        let rest = &self.source[start..];
+        let Some((word, kind)) = [
+            (&b"import"[..], ImportKind::Dynamic),
+            (&b"require"[..], ImportKind::Require),
+        ]
+        .into_iter()
+        .find(|(word, _)| rest.starts_with(word)) else {
+            return;
+        };
+        let blank = |at: usize| at + rest[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let open = blank(word.len());
+        if rest.get(open) != Some(&b'(') {
+            return;
+        }
+        let quote = blank(open + 1);
+        let Some(&mark @ (b'"' | b'\'' | b'`')) = rest.get(quote) else {
+            // Prose may have it as well.
+            if open == word.len() && rest.get(quote).is_some_and(|b| is_part(*b)) {
+                self.found.push(Found {
+                    raw: String::new(),
+                    identity: Vec::new(),
+                    kind: ImportKind::Opaque,
+                    at: start,
+                });
+            }
+            return;
+        };
+        let length = rest[quote + 1..].iter().position(|&b| b == mark).unwrap_or(0);
+        let text = &rest[quote + 1..quote + 1 + length];
+        self.found.extend(import(text, kind, start + quote));
+    }
+}
+
+fn import(specifier: &[u8], kind: ImportKind, at: usize) -> Option<Found> {
+    let raw = std::str::from_utf8(specifier).ok()?.to_owned();
+    (!raw.is_empty()).then(|| Found {
+        identity: identity::javascript(&raw),
+        raw,
+        kind,
+        at,
+    })
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}
+
+fn contains_script(bytes: &[u8]) -> bool {
+    bytes.windows(7).any(|window| window.eq_ignore_ascii_case(b"<script"))
+}
+
+/// How far it is to the end tag of this name.
+fn find_end(bytes: &[u8], name: &[u8]) -> Option<usize> {
+    let length = name.len() + 2;
+    bytes
+        .windows(length)
+        .position(|window| window.starts_with(b"</") && window[2..].eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raws(source: &str) -> Vec<String> {
+        let mut found = scan(source.as_bytes()).unwrap_or_else(|fault| panic!("{source}: {fault:?}"));
+        found.sort_by_key(|found| found.at);
+        found.into_iter().map(|found| found.raw).collect()
+    }
+
+    #[test]
+    fn script_blocks_are_read_in_their_language() {
+        assert_eq!(
+            raws(
+                "<template><p/></template>\n<script setup lang=\"ts\">\nimport r from 'redis';\nconst x = <T>y;\n</script>"
+            ),
+            ["redis"]
+        );
+        assert_eq!(
+            raws("<script context=module>import 'a'</script><h1>x</h1><script>import 'b'</script>"),
+            ["a", "b"]
+        );
+        assert_eq!(
+            raws("<script lang='tsx'>import 'a'; const x = <p>don't</p>;</script>"),
+            ["a"]
+        );
+        assert_eq!(raws("<SCRIPT\n>import 'a'</SCRIPT >"), ["a"]);
+        assert_eq!(
+            raws("<script src=\"redis\"></script><script src=./x />"),
+            ["redis", "./x"]
+        );
+    }
+
+    #[test]
+    fn places_are_those_of_the_file() {
+        let source = "<template/>\n<script>\n  import 'redis'\n</script>";
+        let found = scan(source.as_bytes()).unwrap();
+        assert!(source[found[0].at..].starts_with("'redis'"), "{found:?}");
+    }
+
+    #[test]
+    fn markup_and_comments_are_no_imports() {
+        for source in [
+            "<template>import redis from 'redis'</template>",
+            "<!-- <script>import 'redis'</script> -->\n<script>let x</script>",
+            "<template>\n<!-- <script>import 'redis'</script> -->\n</template>",
+            "<style>@import 'redis';</style>",
+            "<script>// import 'redis'\nconst s = \"import 'redis'\"</script>",
+            "<p>how to import (and require) things</p>",
+        ] {
+            assert!(raws(source).iter().all(|raw| raw != "redis"), "{source}");
+        }
+    }
+
+    #[test]
+    fn no_markup_hides_a_script_block() {
+        for before in [
+            "<template><p title=\"\n<!--\"/></template>",
+            "<template>{{ '<!--' }}</template>",
+            "<template lang=pug>\n<!--\n</template>",
+            "<docs>\n<!--\n</docs>",
+            "<template><textarea>\n<!--\n</textarea></template>",
+            "{\"}\" + \"<!--\"}",
+            "<p class={x > '<!--'}></p>",
+            "<template><![CDATA[ <!-- ]]></template>",
+            "<p title='<style>'><style>",
+            "{/* <b c=\" */ x}",
+            "{x <b && (c = `\n<!--\n`)}",
+            "{x <b/script",
+        ] {
+            let source = format!("{before}\n<script>import 'redis'</script>\n<!-- -->");
+            assert!(raws(&source).iter().any(|raw| raw == "redis"), "{source}");
+        }
+    }
+
+    #[test]
+    fn calls_in_the_markup_count() {
+        assert_eq!(raws("{#await import('redis') then r}{/await}"), ["redis"]);
+        assert_eq!(raws("<b @click=\"() => import('redis')\"/>"), ["redis"]);
+        assert_eq!(raws("<b on:click={() => require(\"redis\")}>x</b>"), ["redis"]);
+        assert_eq!(raws("{#await import(name)}{/await}"), [""]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        for source in [
+            "<script>import 'a'",
+            "<script lang=coffee>x</script>",
+            "<script>`</script>",
+        ] {
+            assert!(scan(source.as_bytes()).is_err(), "{source}");
+        }
+    }
+}
