@@ -36,6 +36,10 @@ pub enum Command {
     Run(RunArgs),
     /// Judge a commit range, as CI does
     Check(CheckArgs),
+    /// Say which rules hold for a path or an import, or what an exit code means
+    Explain(ExplainArgs),
+    /// Bring the list of known findings up to date
+    Baseline(BaselineArgs),
     /// Say whether a job could start from this checkout (12 if it is dirty)
     Preflight(PreflightArgs),
     /// Check the trailers of agent commits in a range (A..B) or of one commit
@@ -71,6 +75,10 @@ impl Command {
         match self {
             Command::Run(args) => args.json,
             Command::Check(args) => args.json,
+            Command::Explain(args) => args.json,
+            Command::Baseline(args) => match args.verb {
+                BaselineVerb::Update { json, .. } => json,
+            },
             Command::Preflight(args) => args.json,
             Command::Trailers(args) => args.json,
             Command::Status(args) | Command::Init(args) | Command::Doctor(args) => args.json,
@@ -218,9 +226,66 @@ pub struct CheckArgs {
     /// Accept a range that changes human-owned files only; void if it has an agent commit
     #[arg(long)]
     pub allow_policy_change: bool,
+    /// Judge everything in the head's tree, whoever put it there
+    #[arg(long, conflicts_with_all = ["base", "range", "task", "allow_policy_change"])]
+    pub all: bool,
+    /// Judge what is not committed, untracked files included, against HEAD or --base
+    #[arg(long, conflicts_with_all = ["all", "range", "head", "allow_policy_change"])]
+    pub worktree: bool,
+    /// Judge what is staged, against HEAD or --base
+    #[arg(long, conflicts_with_all = ["all", "worktree", "range", "head", "allow_policy_change"])]
+    pub staged: bool,
+    /// Judge these files or folders of the checkout, against HEAD or --base
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["all", "worktree", "staged", "range", "head", "allow_policy_change"])]
+    pub paths: Vec<PathBuf>,
+    /// With --all: an entry of the baseline for which there is no finding any more fails (2)
+    #[arg(long, requires = "all")]
+    pub strict_baseline: bool,
     /// One JSON object instead of lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// `agentgate explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A path of the repository, an exit code (5), its name or a rule (forbidden-import)
+    #[arg(value_name = "PATH or CODE", required_unless_present = "import", conflicts_with_all = ["import", "path"])]
+    pub word: Option<String>,
+    /// An import, as the code would name it
+    #[arg(long, value_name = "NAME", requires = "path")]
+    pub import: Option<String>,
+    /// The file that would have the import
+    #[arg(long = "in", value_name = "PATH", requires = "import")]
+    pub path: Option<PathBuf>,
+    /// Hold the path to a task's scope too
+    #[arg(long, value_name = "TASK.md", conflicts_with = "import")]
+    pub task: Option<PathBuf>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate baseline`
+#[derive(Debug, Args)]
+pub struct BaselineArgs {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub verb: BaselineVerb,
+}
+
+/// What can be done with a baseline.
+#[derive(Debug, Subcommand)]
+pub enum BaselineVerb {
+    /// Take out the entries for which HEAD has no finding any more
+    Update {
+        /// Add every finding that HEAD has, too
+        #[arg(long)]
+        grow: bool,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// `agentgate preflight`

@@ -32,7 +32,10 @@ use agent::effective::Asked;
 use cli::{Cli, Command};
 use commands::Surroundings;
 use commands::agents::Versions;
+use commands::baseline::Growth;
+use commands::check::Subject;
 use commands::doctor::trial;
+use commands::explain::Question;
 use exit::{Exit, Stop};
 use lock::Wait;
 use report::{Outcome, Terminal};
@@ -186,7 +189,16 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             )?)
         }
         Command::Check(args) => {
+            let subject = match args {
+                ref args if args.all => Subject::All,
+                ref args if args.worktree => Subject::Worktree,
+                ref args if args.staged => Subject::Staged,
+                ref args if !args.paths.is_empty() => Subject::Paths(args.paths.clone()),
+                _ => Subject::Range,
+            };
             let options = commands::check::Options {
+                subject,
+                strict_baseline: args.strict_baseline,
                 base: args.base,
                 head: args.head,
                 range: args.range,
@@ -195,6 +207,19 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             };
             Outcome::Check(commands::check::check(&options, surroundings)?)
         }
+        Command::Explain(args) => {
+            let question = match (args.word, args.import, args.path) {
+                (_, Some(name), Some(path)) => Question::Import { name, path },
+                (word, ..) => Question::Word(word.unwrap_or_default(), args.task),
+            };
+            Outcome::Explain(commands::explain::explain(surroundings, &question)?)
+        }
+        Command::Baseline(args) => match args.verb {
+            cli::BaselineVerb::Update { grow, .. } => {
+                let growth = if grow { Growth::Grow } else { Growth::Shrink };
+                Outcome::Baseline(commands::baseline::update(surroundings, growth)?)
+            }
+        },
         Command::Preflight(args) => {
             Outcome::Preflight(commands::preflight::preflight(surroundings, args.task.as_deref())?)
         }

@@ -5,6 +5,7 @@
 mod base;
 mod judge;
 mod policy_change;
+mod uncommitted;
 
 use std::path::{Path, PathBuf};
 
@@ -23,9 +24,41 @@ use crate::trailer::Reading;
 use judge::Scene;
 use policy_change::Claim;
 
+/// What is judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A range of commits.
+    Range,
+    /// Everything in the head's tree.
+    All,
+    /// The checkout, untracked files included.
+    Worktree,
+    /// The index.
+    Staged,
+    /// These files or folders of the checkout.
+    Paths(Vec<PathBuf>),
+}
+
+impl Subject {
+    /// A word for reports.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Subject::Range => "range",
+            Subject::All => "tree",
+            Subject::Worktree => "worktree",
+            Subject::Staged => "index",
+            Subject::Paths(_) => "paths",
+        }
+    }
+}
+
 /// What was asked.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// A range, or `--all`, `--worktree`, `--staged`, `--paths`
+    pub subject: Subject,
+    /// `--strict-baseline`
+    pub strict_baseline: bool,
     /// `--base`
     pub base: Option<String>,
     /// `--head`
@@ -43,13 +76,15 @@ pub struct Options {
 pub struct Report {
     /// The exit.
     pub exit: Exit,
+    /// What was judged.
+    pub subject: Subject,
     /// The base as resolved: commit id.
     pub base: String,
     /// How the base was found, in words (`--base main`, `INVARIANT_BASE`, `origin/HEAD`).
     pub base_from: String,
     /// Where the range starts: the merge base (the newest, where there are several).
     pub merge_base: String,
-    /// What was judged: commit id.
+    /// What was judged: commit id; of what is not committed the id of its tree.
     pub head: String,
     /// How many commits were judged one by one.
     pub commits: usize,
@@ -69,6 +104,9 @@ pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
         .map(|path| read_task(&surroundings.cwd, path))
         .transpose()?;
     let checkout = surroundings.checkout()?;
+    if options.subject != Subject::Range {
+        return uncommitted::judge(options, &checkout, surroundings, task.as_ref());
+    }
     let graph = Graph::of(&checkout)?;
     let (left, right) = sides(options)?;
     let head = resolve_head(&checkout, right)?;
@@ -123,6 +161,7 @@ pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
     verdict.settle();
     Ok(Report {
         exit: verdict.exit(),
+        subject: Subject::Range,
         base: base.commit.to_string(),
         base_from: base.from,
         merge_base: range.merge_bases.first().unwrap_or(&base.commit).to_string(),
@@ -164,7 +203,8 @@ fn resolve_head(checkout: &Checkout, given: &str) -> Result<Oid> {
     }
 }
 
-fn read_task(cwd: &Path, given: &Path) -> Result<Task> {
+/// The task in a file that was named on the command line.
+pub(super) fn read_task(cwd: &Path, given: &Path) -> Result<Task> {
     let shown = given.display();
     let bad = |message: String, hint: &str| Stop::new(Exit::BadTask, message).hint(hint);
     let cannot = |error: std::io::Error| {

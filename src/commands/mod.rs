@@ -3,10 +3,12 @@
 //! Nothing here prints: progress goes to a [`Watch`], results are data for `report/`.
 
 pub mod agents;
+pub mod baseline;
 pub mod check;
 pub mod demo;
 pub mod doctor;
 pub mod drop;
+pub mod explain;
 pub mod implementer;
 pub mod init;
 pub mod jobs;

@@ -21,6 +21,9 @@ pub use repositories::{REPOSITORIES, is_of_git_dir};
 /// The name under which source that nobody can review is reported.
 pub(super) const UNREADABLE: &str = text::UNREADABLE;
 
+/// What judges links to commits of other repositories.
+pub(super) const SUBMODULES: &str = "built-in: submodule links";
+
 /// Judges every change against what the bases (the parents, for a merge) had.
 pub fn judge(
     bases: &[&dyn Tree],
@@ -48,7 +51,7 @@ pub fn judge(
         match after.kind {
             Kind::Submodule => verdict.findings.push(hidden(
                 path,
-                "built-in: submodule links",
+                SUBMODULES,
                 "submodule link added or moved".into(),
                 "a link brings in code that is not in the change; let a person move it",
             )),

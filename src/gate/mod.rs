@@ -5,6 +5,7 @@
 //! on this floor touches a file system, a clock, a process or libgit2.
 
 pub mod autoexec;
+pub mod baseline;
 pub mod content;
 pub mod imports;
 mod known;
@@ -13,7 +14,9 @@ pub mod manifests;
 pub mod policy;
 pub mod render;
 pub mod rules;
+pub mod touched;
 pub mod tree;
+pub mod whole;
 pub mod yaml;
 
 use std::collections::HashSet;
@@ -53,9 +56,26 @@ pub enum Rule {
     Uninspectable,
     /// An agent commit without valid trailers.
     Trailers,
+    /// The baseline lists a finding that is no longer there, and `--strict-baseline` was given.
+    StaleBaseline,
 }
 
 impl Rule {
+    /// Every rule, in the order of the exit codes.
+    pub const ALL: &'static [Rule] = &[
+        Rule::StaleBaseline,
+        Rule::ProtectedPath,
+        Rule::ForbiddenDirectory,
+        Rule::ForbiddenImport,
+        Rule::DynamicImport,
+        Rule::NewTopLevelDirectory,
+        Rule::NewDirectory,
+        Rule::OutOfScope,
+        Rule::NewDependency,
+        Rule::Uninspectable,
+        Rule::Trailers,
+    ];
+
     /// The stable kebab-case code of the rule.
     pub const fn code(self) -> &'static str {
         match self {
@@ -69,6 +89,7 @@ impl Rule {
             Rule::NewDependency => "new-dependency",
             Rule::Uninspectable => "uninspectable",
             Rule::Trailers => "trailers",
+            Rule::StaleBaseline => "stale-baseline",
         }
     }
 
@@ -83,6 +104,7 @@ impl Rule {
             Rule::NewDependency => Exit::ForbiddenDependency,
             Rule::Uninspectable => Exit::Uninspectable,
             Rule::Trailers => Exit::Trailers,
+            Rule::StaleBaseline => Exit::PolicyUnusable,
         }
     }
 }

@@ -17,7 +17,7 @@ use super::tree::lookup;
 use super::yaml;
 use super::{Kind, Oid, POLICY_PATH, SETTINGS_PATH, Tree, Unreadable};
 
-/// Where accepted old findings will be kept; protected from the first version on.
+/// Where accepted old findings are kept unless the policy says otherwise; protected in any case.
 pub const BASELINE_PATH: &str = "architecture/invariants.baseline.json";
 /// The key of protected paths that no policy needs to list.
 pub const BUILT_IN: &str = "must_not_touch (built in)";
@@ -123,6 +123,8 @@ pub struct Policy {
     pub autoexec: Stance,
     /// An import whose name is computed, so that no rule can look at it.
     pub dynamic_imports: Stance,
+    /// Where the known findings are listed, if they are.
+    pub baseline: Option<String>,
 }
 
 impl Policy {
@@ -150,7 +152,9 @@ impl Policy {
         }
         let mut policy = parse::parse(&tree.blob(&entry.id)?, entry.id).map_err(PolicyError::Invalid)?;
         let built_in = [POLICY_PATH, BASELINE_PATH, SETTINGS_PATH].map(|path| path.as_bytes().to_vec());
-        for path in built_in.into_iter().chain(ci::mentions(tree)?) {
+        let listed = policy.baseline.iter().map(|path| path.as_bytes().to_vec());
+        let listed: Vec<Vec<u8>> = listed.filter(|path| path != BASELINE_PATH.as_bytes()).collect();
+        for path in built_in.into_iter().chain(listed).chain(ci::mentions(tree)?) {
             policy
                 .must_not_touch
                 .push(PathRule::exactly(&path, BUILT_IN.to_owned()));

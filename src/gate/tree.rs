@@ -92,6 +92,29 @@ pub trait Tree {
     fn blob_size(&self, id: &Oid) -> Result<u64, Unreadable>;
 }
 
+/// The tree without an entry.
+pub struct Nothing;
+
+impl Tree for Nothing {
+    fn root(&self) -> Oid {
+        Oid { len: 0, bytes: [0; 32] }
+    }
+
+    fn entries(&self, _folder: &Oid) -> Result<Vec<Entry>, Unreadable> {
+        Ok(Vec::new())
+    }
+
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable> {
+        Err(Unreadable {
+            what: format!("blob {id}: the empty tree has none"),
+        })
+    }
+
+    fn blob_size(&self, id: &Oid) -> Result<u64, Unreadable> {
+        self.blob(id).map(|_| 0)
+    }
+}
+
 /// One side of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {

@@ -22,6 +22,7 @@ pub mod settings;
 pub mod shadow;
 pub mod snapshot;
 pub mod tree;
+pub mod uncommitted;
 pub mod worktree;
 
 use std::path::Path;

@@ -23,6 +23,7 @@ pub fn render(outcome: &Outcome) -> String {
         Outcome::Check(report) => {
             let mut object = render::json(&report.verdict);
             object["schema"] = "agentgate/check/1".into();
+            object["subject"] = report.subject.word().into();
             object["base"] = report.base.clone().into();
             object["base_from"] = report.base_from.clone().into();
             object["merge_base"] = report.merge_base.clone().into();
@@ -30,6 +31,8 @@ pub fn render(outcome: &Outcome) -> String {
             object["commits"] = report.commits.into();
             object
         }
+        Outcome::Explain(report) => super::explain::json(report),
+        Outcome::Baseline(report) => super::explain::baseline_json(report),
         Outcome::Preflight(report) => json!({
             "schema": "agentgate/preflight/1", "head": report.head, "notices": report.notices, "exit": 0,
         }),

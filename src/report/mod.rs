@@ -1,13 +1,17 @@
 //! Outcomes as text and JSON; the only writers to standard output.
 
 mod doctor_text;
+mod explain;
 mod json;
 mod progress;
 mod text;
 
 use std::io::Write;
 
-use crate::commands::{agents, check, demo, doctor, drop, init, jobs, land, open, preflight, run, trailers};
+use crate::commands::{
+    agents, baseline, check, demo, doctor, drop, explain as explaining, init, jobs, land, open, preflight, run,
+    trailers,
+};
 use crate::exit::{Exit, Stop};
 
 pub use progress::Terminal;
@@ -20,6 +24,10 @@ pub enum Outcome {
     Run(run::Report),
     /// `check`
     Check(check::Report),
+    /// `explain`
+    Explain(explaining::Report),
+    /// `baseline`
+    Baseline(baseline::Report),
     /// `preflight`
     Preflight(preflight::Report),
     /// `trailers`

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
+use crate::commands::check::Subject;
 use crate::commands::{agents, check, jobs, land, run, trailers};
 use crate::exit::Exit;
 use crate::gate::render;
@@ -14,6 +15,8 @@ pub fn render(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Run(report) => run(report),
         Outcome::Check(report) => check(report),
+        Outcome::Explain(report) => (super::explain::text(report), String::new()),
+        Outcome::Baseline(report) => (super::explain::baseline_text(report), String::new()),
         Outcome::Preflight(report) => (format!("preflight_ok head={}\n", report.head), notes(&report.notices)),
         Outcome::Trailers(report) => (trailers(report), String::new()),
         Outcome::Status(report) => status(report),
@@ -159,6 +162,23 @@ fn run(report: &run::Report) -> (String, String) {
 fn check(report: &check::Report) -> (String, String) {
     let mut result = String::new();
     let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+    let beside = match report.subject {
+        Subject::Range => String::new(),
+        Subject::All => format!("agentgate: the whole tree of {}\n", short(&report.head)),
+        Subject::Worktree | Subject::Staged | Subject::Paths(_) => format!(
+            "agentgate: {} against {} ({})\n",
+            match report.subject {
+                Subject::Staged => "what is staged",
+                Subject::Paths(_) => "these paths of the checkout",
+                _ => "the checkout",
+            },
+            short(&report.base),
+            report.base_from
+        ),
+    };
+    if report.subject != Subject::Range {
+        return (render::text(&report.verdict), beside);
+    }
     let beside = format!(
         "agentgate: {} commit{}, {}..{} (base {}: {})\n",
         report.commits,

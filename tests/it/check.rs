@@ -4,6 +4,8 @@
 mod base;
 mod clones;
 mod policy_change;
+mod uncommitted;
+mod whole;
 
 use crate::support::repo::{POLICY, Repo, TRAILERS};
 

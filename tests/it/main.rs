@@ -16,6 +16,7 @@ mod demo;
 mod doctor;
 mod drop_open;
 mod exits;
+mod explain;
 mod floors;
 mod gate;
 mod init;

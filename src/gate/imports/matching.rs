@@ -22,8 +22,39 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     }
 }
 
+/// An import of this name as code of the language would write it, for questions about it.
+pub fn named(language: Language, name: &str) -> Import {
+    let split = |separator: &str| -> Vec<String> {
+        name.split(separator)
+            .filter(|segment| !segment.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let is_path = name.starts_with('.');
+    let identity = match language {
+        Language::JavaScript => identity::javascript(name),
+        Language::Python => identity::python(name),
+        Language::Rust => match split("::") {
+            path if matches!(path.first().map(String::as_str), Some("crate" | "self" | "super")) => Vec::new(),
+            path => path,
+        },
+        Language::Go | Language::Ruby if is_path => Vec::new(),
+        Language::Go | Language::Ruby => split("/"),
+        Language::Java | Language::Kotlin | Language::CSharp => split("."),
+        Language::Php => split("\\"),
+        Language::C => identity::include(name.trim_matches(['<', '>', '"'])),
+    };
+    Import {
+        raw: name.to_owned(),
+        identity,
+        kind: ImportKind::Static,
+        line: 1,
+        column: 1,
+    }
+}
+
 /// Whether an entry of one segment names any segment of an import.
-fn is_anywhere(language: Language) -> bool {
+pub fn is_anywhere(language: Language) -> bool {
     match language {
         Language::Go | Language::Java | Language::Kotlin | Language::CSharp | Language::Php => true,
         Language::JavaScript | Language::Python | Language::Rust | Language::C | Language::Ruby => false,

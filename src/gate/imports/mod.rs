@@ -62,7 +62,7 @@ mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
 
-pub use matching::{dead, matches, matches_relative};
+pub use matching::{dead, is_anywhere, matches, matches_relative, named};
 
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

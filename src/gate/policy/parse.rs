@@ -3,7 +3,7 @@
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
-use super::{Area, Policy, Stance};
+use super::{Area, BASELINE_PATH, Policy, Stance};
 
 mod imports;
 
@@ -16,13 +16,13 @@ const TOP: &[&str] = &[
     "existing",
     "autoexec",
     "dynamic_imports",
+    "baseline",
 ];
 /// Reserved top-level keys whose rules are not built yet.
 const TOP_LATER: &[&str] = &[
     "dependencies",
     "max_changed_files",
     "max_changed_lines",
-    "baseline",
     "allowed_credentials",
 ];
 /// Keys of an area that are enforced.
@@ -48,6 +48,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         existing: Stance::Allow,
         autoexec: Stance::Allow,
         dynamic_imports: Stance::Allow,
+        baseline: None,
     };
     for entry in &entries {
         let (key, value) = (entry.key.as_str(), &entry.value);
@@ -58,6 +59,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
             "unmapped" => policy.unmapped = stance(&source, value, key)?,
             "existing" => policy.existing = stance(&source, value, key)?,
             "dynamic_imports" => policy.dynamic_imports = stance(&source, value, key)?,
+            "baseline" => policy.baseline = Some(baseline(&source, value)?),
             "autoexec" => {
                 if source.choice(value, key, &["warn", "deny"])? == "deny" {
                     policy.autoexec = Stance::Deny;
@@ -184,6 +186,22 @@ fn later(source: &Source, entry: &Entry) -> String {
 fn not_enforced_at(source: &Source, at: yaml::At, what: &str) -> String {
     let message = format!("{what} is not enforced by this version");
     source.fault(at, &message, "remove it, so that nobody relies on it")
+}
+
+/// A plain path: one file, which becomes a protected path.
+fn baseline(source: &Source, node: &Node) -> Result<String, String> {
+    let text = source.string(node, "`baseline`")?;
+    let rule = PathRule::parse(text, "baseline".into());
+    let rule = rule.map_err(|message| source.fault(node.at, &message, &format!("write {BASELINE_PATH}")))?;
+    let is_file = rule.literal().is_some_and(|path| path == text.as_bytes()) && text.ends_with(".json");
+    if !is_file {
+        let message = format!(
+            "`baseline` must be the path of a .json file, not `{}`",
+            text.escape_debug()
+        );
+        return Err(source.fault(node.at, &message, &format!("write {BASELINE_PATH}")));
+    }
+    Ok(text.to_owned())
 }
 
 fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {

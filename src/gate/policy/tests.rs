@@ -371,7 +371,7 @@ fn misspelt_and_misplaced_keys_are_refused() {
         (
             "payments: [src]",
             "3:1: unknown key `payments`",
-            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dynamic_imports; anything else names \
+            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dynamic_imports, baseline; anything else names \
              an area and is a map",
         ),
         (
@@ -400,7 +400,6 @@ fn what_is_not_enforced_yet_is_refused() {
             "max_changed_lines: 3",
             "3:1: `max_changed_lines` is not enforced by this version",
         ),
-        ("baseline: x", "3:1: `baseline` is not enforced by this version"),
         (
             "allowed_credentials: [x]",
             "3:1: `allowed_credentials` is not enforced by this version",

@@ -14,7 +14,7 @@ mod scope;
 use std::collections::HashSet;
 
 use super::tree::{Side, diff};
-use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, content, manifests};
+use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, manifests};
 use crate::task::Task;
 
 /// Judges everything that differs between the two trees.
@@ -40,9 +40,26 @@ pub fn judge(
         }
     }
     once(&mut verdict);
+    baseline::apply(policy, base, candidate, &mut verdict)?;
     dead::notice(policy, base, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
+}
+
+/// What holds for every file of a whole tree, as if all of it were new. The repository's own
+/// modules are those of the tree itself.
+pub(super) fn judge_content(
+    policy: &Policy,
+    tree: &dyn Tree,
+    changes: &[Change],
+    verdict: &mut Verdict,
+) -> Result<(), GateError> {
+    protected::forbidden_directories(policy, changes, verdict);
+    forbidden_imports::judge(policy, tree, tree, changes, verdict)?;
+    scope::unmapped(policy, changes, verdict);
+    once(verdict);
+    dead::notice(policy, tree, verdict)?;
+    Ok(())
 }
 
 /// A file that a rule already reported because it cannot be read is not reported again for being

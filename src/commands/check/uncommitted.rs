@@ -1,0 +1,117 @@
+//! `check --all`, `--worktree`, `--staged` and `--paths`: trees instead of a range.
+
+use anyhow::Result;
+use git2::Oid;
+
+use super::super::Surroundings;
+use super::{Options, Report, Subject};
+use crate::exit::{Exit, Stop};
+use crate::gate::baseline::{self, Baseline};
+use crate::gate::{Finding, GateError, Policy, Rule, Verdict, rules, whole};
+use crate::git::from_git2;
+use crate::git::repo::Checkout;
+use crate::git::tree::GitTree;
+use crate::git::uncommitted::{self, What};
+use crate::task::Task;
+
+/// Judges the subject of the options, which is no range.
+pub(super) fn judge(
+    options: &Options,
+    checkout: &Checkout,
+    surroundings: &Surroundings,
+    task: Option<&Task>,
+) -> Result<Report> {
+    match &options.subject {
+        Subject::All => all(options, checkout),
+        Subject::Worktree => difference(options, checkout, &What::Worktree, task),
+        Subject::Staged => difference(options, checkout, &What::Staged, task),
+        Subject::Paths(paths) => difference(options, checkout, &What::Paths(paths, &surroundings.cwd), task),
+        Subject::Range => Err(anyhow::anyhow!("a range is judged elsewhere")),
+    }
+}
+
+/// The whole tree of a commit by its own policy.
+fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
+    let head = super::resolve_head(checkout, &options.head)?;
+    let tree = tree(checkout, head)?;
+    let policy = Policy::of(&tree).map_err(GateError::from)?;
+    let mut verdict = whole::judge(&policy, &tree).map_err(anyhow::Error::from)?;
+    if let Some(known) = Baseline::of(&policy, &tree)? {
+        let stale = baseline::settle(&known, &tree, &mut verdict).map_err(GateError::from)?;
+        if options.strict_baseline {
+            let path = policy.baseline.clone().unwrap_or_default();
+            verdict.findings.extend(stale.iter().map(|known| Finding {
+                rule: Rule::StaleBaseline,
+                path: path.clone().into_bytes(),
+                line: None,
+                column: None,
+                judged_by: "--strict-baseline".to_owned(),
+                message: format!("lists {} in {}, which is no longer there", known.rule, known.path),
+                hint: "agentgate baseline update, then commit the file".to_owned(),
+                commit: None,
+            }));
+        }
+    } else if options.strict_baseline {
+        verdict
+            .notices
+            .push("the policy names no `baseline`, so --strict-baseline has nothing to look at".to_owned());
+    }
+    verdict.settle();
+    Ok(report(
+        options,
+        verdict,
+        head.to_string(),
+        head.to_string(),
+        "the tree's own policy",
+    ))
+}
+
+/// What is not committed, by the policy of HEAD or of `--base`.
+fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Option<&Task>) -> Result<Report> {
+    let (base, from) = match &options.base {
+        None => (checkout.head()?.commit, "HEAD"),
+        Some(given) => match crate::git::range::resolve(&checkout.repo, given)? {
+            Some(commit) => (commit, "--base"),
+            None => {
+                return Err(Stop::new(
+                    Exit::PolicyUnusable,
+                    format!("the base {given:?} names no commit of this clone"),
+                )
+                .hint("git fetch origin, then name a branch or commit that is here")
+                .into());
+            }
+        },
+    };
+    let made = uncommitted::tree(checkout, what)?;
+    let base_tree = tree(checkout, base)?;
+    let candidate = GitTree::new(&checkout.repo, from_git2(made.tree));
+    let policy = Policy::of(&base_tree).map_err(GateError::from)?;
+    let mut verdict = rules::judge(&policy, &base_tree, &candidate, task)?;
+    if verdict.paths_checked == 0 {
+        verdict.notices.push(match what {
+            What::Worktree => "nothing is changed, so nothing was judged".to_owned(),
+            What::Staged => "nothing is staged, so nothing was judged".to_owned(),
+            What::Paths(..) => "nothing is changed in these paths, so nothing was judged; `agentgate explain PATH` \
+                                says what may be changed"
+                .to_owned(),
+        });
+    }
+    Ok(report(options, verdict, base.to_string(), made.tree.to_string(), from))
+}
+
+fn tree(checkout: &Checkout, commit: Oid) -> Result<GitTree<'_>> {
+    Ok(GitTree::of_commit(&checkout.repo, commit).map_err(GateError::from)?)
+}
+
+fn report(options: &Options, verdict: Verdict, base: String, head: String, from: &str) -> Report {
+    Report {
+        exit: verdict.exit(),
+        subject: options.subject.clone(),
+        merge_base: base.clone(),
+        base,
+        base_from: from.to_owned(),
+        head,
+        commits: 0,
+        verdict,
+    }
+}

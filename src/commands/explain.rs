@@ -1,0 +1,323 @@
+//! `agentgate explain`: which rules hold for a path, for an import or behind an exit code, asked
+//! before anything is changed.
+//!
+//! Invariant: what is said about a path is the verdict of the gate itself over a tree in which that
+//! path is touched; nothing is decided here a second time.
+
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::Result;
+
+use super::Surroundings;
+use crate::exit::{Exit, Stop};
+use crate::gate::imports::{self, Language};
+use crate::gate::policy::Area;
+use crate::gate::touched::Touched;
+use crate::gate::tree::lookup;
+use crate::gate::{Finding, GateError, Kind, Policy, Rule, Warning, rules};
+use crate::git::repo::Checkout;
+use crate::git::tree::GitTree;
+use crate::task::Task;
+
+/// What is to be explained.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// An exit code, its name, a rule's code, or else a path.
+    Word(String, Option<PathBuf>),
+    /// An import in a file.
+    Import {
+        /// As the code would name it.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub enum Report {
+    /// Of an exit code.
+    Code {
+        /// The code.
+        exit: Exit,
+        /// The rules that lead to it.
+        rules: Vec<Rule>,
+    },
+    /// Of a path.
+    Path(PathReport),
+    /// Of an import.
+    Import(ImportReport),
+}
+
+/// What holds for a path.
+#[derive(Clone, Debug)]
+pub struct PathReport {
+    /// Repository-relative.
+    pub path: Vec<u8>,
+    /// What is there in HEAD, in words.
+    pub there: &'static str,
+    /// The areas that own it.
+    pub areas: Vec<String>,
+    /// Its language, if its imports are read.
+    pub language: Option<Language>,
+    /// What the gate would say if it were changed.
+    pub findings: Vec<Finding>,
+    /// What the gate would warn of.
+    pub warnings: Vec<Warning>,
+    /// Imports that the file must not have: key, entry, and the owner's words.
+    pub imports: Vec<ImportLine>,
+}
+
+/// One entry of `forbidden_imports` and what it says here.
+#[derive(Clone, Debug)]
+pub struct ImportLine {
+    /// `payments.forbidden_imports[0]`
+    pub key: String,
+    /// As written.
+    pub entry: String,
+    /// The owner's reason and replacement.
+    pub words: Vec<String>,
+    /// Whether it forbids the import in question, and why or why not; only for an import.
+    pub answer: Option<(bool, &'static str)>,
+}
+
+/// What holds for an import.
+#[derive(Clone, Debug)]
+pub struct ImportReport {
+    /// The file, repository-relative.
+    pub path: Vec<u8>,
+    /// Its language.
+    pub language: Language,
+    /// As asked.
+    pub name: String,
+    /// The segments that entries are compared with; empty for the repository's own.
+    pub identity: Vec<String>,
+    /// Areas whose import rules look at the file.
+    pub areas: Vec<String>,
+    /// Every entry that could be meant.
+    pub entries: Vec<ImportLine>,
+}
+
+impl ImportReport {
+    /// Whether an entry forbids it.
+    pub fn is_forbidden(&self) -> bool {
+        self.entries.iter().any(|line| matches!(line.answer, Some((true, _))))
+    }
+}
+
+/// Answers a question by the policy of HEAD.
+///
+/// # Errors
+/// Exit 2 for a policy that cannot be used, 22 for a bad task, 64 for a path outside the repository
+/// or in a language whose imports are not read.
+pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Report> {
+    match question {
+        Question::Word(word, task) => {
+            if let Some(report) = code(word) {
+                return Ok(report);
+            }
+            let checkout = surroundings.checkout()?;
+            let path = relative(&checkout, &surroundings.cwd, Path::new(word))?;
+            let task = task
+                .as_deref()
+                .map(|task| super::check::read_task(&surroundings.cwd, task))
+                .transpose()?;
+            let tree = head(&checkout)?;
+            Ok(Report::Path(of_path(&tree, path, task.as_ref())?))
+        }
+        Question::Import { name, path } => {
+            let checkout = surroundings.checkout()?;
+            let path = relative(&checkout, &surroundings.cwd, path)?;
+            let tree = head(&checkout)?;
+            Ok(Report::Import(of_import(&tree, path, name)?))
+        }
+    }
+}
+
+/// By number, by name, by a rule's code.
+fn code(word: &str) -> Option<Report> {
+    let by_rule = Rule::ALL
+        .iter()
+        .find(|rule| rule.code() == word)
+        .map(|rule| rule.exit());
+    let exit = match word.parse::<u8>() {
+        Ok(number) => Exit::from_code(number)?,
+        Err(_) => by_rule.or_else(|| Exit::ALL.iter().copied().find(|exit| exit.name() == word))?,
+    };
+    let rules = Rule::ALL.iter().copied().filter(|rule| rule.exit() == exit).collect();
+    Some(Report::Code { exit, rules })
+}
+
+fn head(checkout: &Checkout) -> Result<GitTree<'_>> {
+    Ok(GitTree::of_commit(&checkout.repo, checkout.head()?.commit).map_err(GateError::from)?)
+}
+
+/// From a path as typed to one from the root of the repository; nothing on the disk is asked, since
+/// it need not exist.
+fn relative(checkout: &Checkout, cwd: &Path, given: &Path) -> Result<Vec<u8>> {
+    use std::os::unix::ffi::OsStrExt;
+    let outside = || {
+        Stop::new(
+            Exit::Usage,
+            format!(
+                "{} is no path inside this repository, no exit code and no rule",
+                given.display()
+            ),
+        )
+        .hint("agentgate explain src/main.rs, agentgate explain 5, agentgate explain forbidden-import")
+    };
+    let top = checkout.workdir.as_deref().unwrap_or(&checkout.common);
+    let cwd = std::fs::canonicalize(cwd)?;
+    let mut parts: Vec<&std::ffi::OsStr> = Vec::new();
+    let whole = cwd.join(given);
+    for part in whole.components() {
+        match part {
+            Component::Normal(name) => parts.push(name),
+            Component::ParentDir => {
+                parts.pop();
+            }
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    let above = top
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .count();
+    let is_below = top
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        })
+        .eq(parts.iter().take(above).copied());
+    if !is_below || parts.len() <= above {
+        return Err(outside().into());
+    }
+    let names: Vec<&[u8]> = parts[above..].iter().map(|name| name.as_bytes()).collect();
+    Ok(names.join(&b'/'))
+}
+
+fn of_path(tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<PathReport> {
+    let policy = Policy::of(tree).map_err(GateError::from)?;
+    let there = lookup(tree, &path).map_err(GateError::from)?;
+    let touched = match &there {
+        // A folder: what holds for a new file in it.
+        Some(entry) if entry.kind == Kind::Tree => {
+            Touched::new(tree, &[path.as_slice(), b"/new-file"].concat()).map_err(GateError::from)?
+        }
+        _ => Touched::new(tree, &path).map_err(GateError::from)?,
+    };
+    let verdict = rules::judge(&policy, tree, &touched, task)?;
+    let language = imports::language(&path);
+    let imports = match language {
+        None => Vec::new(),
+        Some(language) => lines(&policy, &path, language),
+    };
+    Ok(PathReport {
+        there: match there.map(|entry| entry.kind) {
+            None => "not in HEAD",
+            Some(Kind::Tree) => "a folder",
+            Some(Kind::Symlink) => "a symlink",
+            Some(Kind::Submodule) => "a submodule link",
+            Some(Kind::File | Kind::Executable) => "a file",
+        },
+        areas: policy
+            .areas
+            .iter()
+            .filter(|area| area.allowed_roots.iter().any(|root| root.allows(&path)))
+            .map(|area| area.name.clone())
+            .collect(),
+        language,
+        findings: verdict.findings,
+        warnings: verdict.warnings,
+        imports,
+        path,
+    })
+}
+
+/// Whether the area's import rules look at the path.
+fn looks_at(area: &Area, path: &[u8]) -> bool {
+    area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some())
+}
+
+fn lines(policy: &Policy, path: &[u8], language: Language) -> Vec<ImportLine> {
+    policy
+        .areas
+        .iter()
+        .filter(|area| looks_at(area, path))
+        .flat_map(|area| &area.forbidden_imports)
+        .filter(|rule| rule.covers(path, language))
+        .map(|rule| ImportLine {
+            key: rule.key.clone(),
+            entry: rule.entry.clone(),
+            words: words(rule),
+            answer: None,
+        })
+        .collect()
+}
+
+fn words(rule: &crate::gate::policy::ImportRule) -> Vec<String> {
+    let reason = rule.reason.clone();
+    let instead = rule
+        .use_instead
+        .as_ref()
+        .map(|instead| format!("use {instead} instead"));
+    reason.into_iter().chain(instead).collect()
+}
+
+fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportReport> {
+    let policy = Policy::of(tree).map_err(GateError::from)?;
+    let Some(language) = imports::language(&path) else {
+        return Err(Stop::new(
+            Exit::Usage,
+            format!(
+                "no import rule looks at {}: its ending names no language that is read",
+                crate::gate::render::path(&path)
+            ),
+        )
+        .hint(format!(
+            "the languages are: {}",
+            Language::ALL.map(Language::name).join(", ")
+        ))
+        .into());
+    };
+    let import = imports::named(language, name);
+    let areas: Vec<&Area> = policy.areas.iter().filter(|area| looks_at(area, &path)).collect();
+    let entries = areas
+        .iter()
+        .flat_map(|area| &area.forbidden_imports)
+        .map(|rule| {
+            let answer = if !rule.languages.is_empty() && !rule.languages.contains(&language) {
+                (false, "is not for this language")
+            } else if !rule.covers(&path, language) {
+                (false, "has an exception for this file")
+            } else if import.identity.is_empty() {
+                (false, "does not match: the import is relative, or the repository's own")
+            } else if imports::matches(&rule.entry, language, &import) {
+                match import.identity.len() > 1
+                    && imports::is_anywhere(language)
+                    && !rule.entry.contains(['/', '.', '\\'])
+                {
+                    true => (true, "forbids it: one word names any segment in this language"),
+                    false => (true, "forbids it: it is a prefix by whole segments"),
+                }
+            } else {
+                (false, "does not match: it is no prefix by whole segments")
+            };
+            ImportLine {
+                key: rule.key.clone(),
+                entry: rule.entry.clone(),
+                words: words(rule),
+                answer: Some(answer),
+            }
+        })
+        .collect();
+    Ok(ImportReport {
+        language,
+        name: name.to_owned(),
+        identity: import.identity,
+        areas: areas.iter().map(|area| area.name.clone()).collect(),
+        entries,
+        path,
+    })
+}

@@ -1,0 +1,35 @@
+//! The judgement of a whole tree: what is in it, whoever put it there.
+//!
+//! Invariant: rules about what a tree holds apply to every file of it, as if all of it were new;
+//! rules about what a change does (protected paths, new folders, sizes, scope of a task) have no
+//! meaning here and are left out.
+
+use super::tree::{Nothing, diff};
+use super::{GateError, Policy, Tree, Verdict, content, rules};
+
+/// Judges everything in the tree by the policy that lies in it.
+///
+/// # Errors
+/// No usable policy, or an object that cannot be read.
+pub fn check(tree: &dyn Tree) -> Result<Verdict, GateError> {
+    judge(&Policy::of(tree)?, tree)
+}
+
+/// Judges everything in the tree by the given policy.
+///
+/// # Errors
+/// An object that cannot be read.
+pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
+    let changes = diff(&Nothing, tree)?;
+    let mut verdict = Verdict {
+        paths_checked: changes.len(),
+        policies: vec![policy.id.to_string()],
+        ..Verdict::default()
+    };
+    content::judge(&[&Nothing], tree, &changes, &mut verdict)?;
+    // A link that is there was let in by somebody; only its change is a finding.
+    verdict.findings.retain(|found| found.judged_by != content::SUBMODULES);
+    rules::judge_content(policy, tree, &changes, &mut verdict)?;
+    verdict.settle();
+    Ok(verdict)
+}

@@ -1,0 +1,148 @@
+//! Trees of what is not committed: the checkout as it is, or what is staged.
+//!
+//! Invariant: nothing of the clone is written. The index is a copy, and objects go to a temporary
+//! folder that libgit2 reads beside the clone's own and that is deleted with the value.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::program::{Call, first_lines};
+use super::repo::Checkout;
+use crate::exit::{Exit, Stop};
+
+/// What is to become a tree.
+#[derive(Clone, Debug)]
+pub enum What<'a> {
+    /// Every file of the checkout that is not ignored.
+    Worktree,
+    /// The index.
+    Staged,
+    /// HEAD with these files or folders (relative to the second) as they are in the checkout.
+    Paths(&'a [PathBuf], &'a Path),
+}
+
+/// A tree whose objects may lie in a temporary folder. The folder goes with it.
+pub struct Uncommitted {
+    /// The tree.
+    pub tree: git2::Oid,
+    _folder: TempDir,
+}
+
+/// Makes the tree and lets the checkout's libgit2 see it.
+///
+/// # Errors
+/// Exit 64 in a bare repository and for a path that is nowhere, 2 for an index with conflicts.
+pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
+    let Some(top) = &checkout.workdir else {
+        return Err(Stop::new(
+            Exit::Usage,
+            format!("{} is bare: it has no checkout to look at", checkout.common.display()),
+        )
+        .hint("agentgate check --range main..BRANCH judges commits")
+        .into());
+    };
+    let folder = tempfile::Builder::new().prefix("agentgate-").tempdir()?;
+    let objects = folder.path().join("objects");
+    std::fs::create_dir(&objects)?;
+    let index = folder.path().join("index");
+    let call = |at: &Path| -> Call<'_> {
+        checkout
+            .git
+            .at(at)
+            .env("GIT_INDEX_FILE", &index)
+            .env("GIT_OBJECT_DIRECTORY", &objects)
+            .env(
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                quoted(&checkout.common.join("objects")),
+            )
+            .config("core.fsmonitor", "false")
+    };
+    match what {
+        Worktree | Staged => copy_index(checkout, &index)?,
+        Paths(..) => {
+            call(top).args(["read-tree", "HEAD"]).bytes()?;
+        }
+    }
+    use What::{Paths, Staged, Worktree};
+    match what {
+        Worktree => {
+            call(top).args(["add", "--all", "--", "."]).bytes()?;
+        }
+        Staged => {}
+        Paths(paths, cwd) => {
+            for path in *paths {
+                let outcome = call(cwd)
+                    .args(["add", "--all", "--"])
+                    .arg(path)
+                    .env("GIT_LITERAL_PATHSPECS", "1")
+                    .outcome()?;
+                if !outcome.success() {
+                    return Err(Stop::new(
+                        Exit::Usage,
+                        format!("{}: {}", path.display(), first_lines(&outcome.stderr)),
+                    )
+                    .hint("name files or folders that are in the checkout or in HEAD and that git does not ignore")
+                    .into());
+                }
+            }
+        }
+    }
+    let outcome = call(top).arg("write-tree").outcome()?;
+    if !outcome.success() {
+        return Err(Stop::new(
+            Exit::PolicyUnusable,
+            format!("the index is no tree: {}", first_lines(&outcome.stderr)),
+        )
+        .hint("git status names what is unmerged; settle it first")
+        .into());
+    }
+    let id = String::from_utf8(outcome.stdout).context("git write-tree answered with something that is no id")?;
+    let tree = git2::Oid::from_str(id.trim()).context("git write-tree answered with something that is no id")?;
+    let odb = checkout.repo.odb().context("the object store cannot be opened")?;
+    odb.add_disk_alternate(&objects.to_string_lossy())
+        .with_context(|| format!("objects in {} cannot be read", objects.display()))?;
+    Ok(Uncommitted { tree, _folder: folder })
+}
+
+/// The index with its stat data, so that git reads changed files only.
+fn copy_index(checkout: &Checkout, to: &Path) -> Result<()> {
+    let from = checkout.git_dir.join("index");
+    match std::fs::copy(&from, to) {
+        Ok(_) => {
+            // A split index names a file that lies beside it.
+            for entry in std::fs::read_dir(&checkout.git_dir)?.flatten() {
+                let name = entry.file_name();
+                if name.as_bytes().starts_with(b"sharedindex.") {
+                    let beside = to.with_file_name(&name);
+                    std::fs::copy(entry.path(), &beside)
+                        .with_context(|| format!("cannot copy {}", entry.path().display()))?;
+                }
+            }
+            Ok(())
+        }
+        // Nothing was ever staged.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("cannot copy {}", from.display())),
+    }
+}
+
+/// A path for a list that is separated by colons.
+fn quoted(path: &Path) -> std::ffi::OsString {
+    use std::os::unix::ffi::OsStringExt;
+    let bytes = path.as_os_str().as_bytes();
+    if !bytes.contains(&b':') && !bytes.starts_with(b"\"") {
+        return path.as_os_str().to_owned();
+    }
+    let mut quoted = vec![b'"'];
+    for &byte in bytes {
+        if matches!(byte, b'"' | b'\\') {
+            quoted.push(b'\\');
+        }
+        quoted.push(byte);
+    }
+    quoted.push(b'"');
+    std::ffi::OsString::from_vec(quoted)
+}

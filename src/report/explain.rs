@@ -1,0 +1,221 @@
+//! The answers of `explain` and `baseline`, as text and as JSON. Small enough for an agent to read.
+
+use serde_json::{Value, json};
+
+use crate::commands::baseline;
+use crate::commands::explain::{ImportLine, ImportReport, PathReport, Report};
+use crate::exit::Exit;
+use crate::gate::render;
+
+/// Entries named in the text.
+const MAX_NAMED: usize = 20;
+
+/// The answer as text.
+pub fn text(report: &Report) -> String {
+    match report {
+        Report::Code { exit, rules } => {
+            let mut text = format!("{} {}: {}\n", exit.code(), exit.name(), exit.meaning());
+            for rule in rules {
+                text.push_str(&format!("  rule {}\n", rule.code()));
+            }
+            text
+        }
+        Report::Path(report) => path(report),
+        Report::Import(report) => import(report),
+    }
+}
+
+fn shown(text: &str) -> String {
+    format!("`{}`", render::path(text.as_bytes()))
+}
+
+fn path(report: &PathReport) -> String {
+    let mut text = format!("{}: {}", render::path(&report.path), report.there);
+    if let Some(language) = report.language {
+        text.push_str(&format!(", {}", language.name()));
+    }
+    text.push_str(&match report.areas.as_slice() {
+        [] => "\n  areas: none\n".to_owned(),
+        areas => format!("\n  areas: {}\n", areas.join(", ")),
+    });
+    if report.findings.is_empty() {
+        text.push_str("  may be changed: yes\n");
+    } else {
+        text.push_str("  may be changed: no\n");
+        for found in &report.findings {
+            text.push_str(&format!(
+                "    {} [{}] (exit {})\n",
+                found.message,
+                found.judged_by,
+                found.rule.exit().code()
+            ));
+        }
+    }
+    for warning in &report.warnings {
+        text.push_str(&format!("  warning: {} [{}]\n", warning.message, warning.judged_by));
+    }
+    if !report.imports.is_empty() {
+        text.push_str("  must not import (exit 5):\n");
+        for line in report.imports.iter().take(MAX_NAMED) {
+            text.push_str(&format!("    {} [{}]{}\n", shown(&line.entry), line.key, words(line)));
+        }
+        if let Some(more) = report.imports.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+            text.push_str(&format!("    and {more} more\n"));
+        }
+    }
+    text
+}
+
+fn words(line: &ImportLine) -> String {
+    match line.words.is_empty() {
+        true => String::new(),
+        false => format!(": {}", render::path(line.words.join("; ").as_bytes())),
+    }
+}
+
+fn import(report: &ImportReport) -> String {
+    let mut text = format!(
+        "{} in {} ({}): {}\n",
+        shown(&report.name),
+        render::path(&report.path),
+        report.language.name(),
+        if report.is_forbidden() {
+            "forbidden (exit 5)"
+        } else if report.areas.is_empty() {
+            "no import rule looks at this file"
+        } else {
+            "no entry forbids it"
+        }
+    );
+    text.push_str(&match report.identity.as_slice() {
+        [] => "  compared as: nothing, it is relative or the repository's own\n".to_owned(),
+        segments => format!("  compared as: {}\n", render::path(segments.join(" | ").as_bytes())),
+    });
+    for line in &report.entries {
+        let Some((_, why)) = line.answer else { continue };
+        text.push_str(&format!(
+            "  {} [{}] {why}{}\n",
+            shown(&line.entry),
+            line.key,
+            words(line)
+        ));
+    }
+    text
+}
+
+/// The answer as JSON.
+pub fn json(report: &Report) -> Value {
+    match report {
+        Report::Code { exit, rules } => json!({
+            "schema": "agentgate/explain/1",
+            "subject": "code",
+            "code": exit.code(),
+            "name": exit.name(),
+            "meaning": exit.meaning(),
+            "rules": rules.iter().map(|rule| rule.code()).collect::<Vec<_>>(),
+            "exit": Exit::Ok.code(),
+        }),
+        Report::Path(report) => json!({
+            "schema": "agentgate/explain/1",
+            "subject": "path",
+            "path": render::path(&report.path),
+            "there": report.there,
+            "language": report.language.map(|language| language.name()),
+            "areas": report.areas,
+            "may_be_changed": report.findings.is_empty(),
+            "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+            "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
+            "forbidden_imports": report.imports.iter().map(line).collect::<Vec<_>>(),
+            "exit": Exit::Ok.code(),
+        }),
+        Report::Import(report) => json!({
+            "schema": "agentgate/explain/1",
+            "subject": "import",
+            "import": report.name,
+            "path": render::path(&report.path),
+            "language": report.language.name(),
+            "identity": report.identity,
+            "areas": report.areas,
+            "forbidden": report.is_forbidden(),
+            "entries": report.entries.iter().map(line).collect::<Vec<_>>(),
+            "exit": Exit::Ok.code(),
+        }),
+    }
+}
+
+fn line(line: &ImportLine) -> Value {
+    json!({
+        "key": line.key,
+        "entry": line.entry,
+        "words": line.words,
+        "forbids": line.answer.map(|(forbids, _)| forbids),
+        "why": line.answer.map(|(_, why)| why),
+    })
+}
+
+/// What became of the baseline, as text.
+pub fn baseline_text(report: &baseline::Report) -> String {
+    let plural = |count: usize| format!("{count} {}", if count == 1 { "entry" } else { "entries" });
+    let mut text = format!(
+        "{}: {} kept, {} removed, {} added{}\n",
+        report.path,
+        plural(report.kept),
+        report.removed.len(),
+        report.added.len(),
+        if report.written {
+            ""
+        } else {
+            "; not written, since nothing changes"
+        },
+    );
+    for (sign, list) in [("-", &report.removed), ("+", &report.added)] {
+        for known in list.iter().take(MAX_NAMED) {
+            text.push_str(&format!("  {sign} {} {}: {}\n", known.rule, known.path, known.text));
+        }
+        if let Some(more) = list.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+            text.push_str(&format!("  {sign} and {more} more\n"));
+        }
+    }
+    if report.open > 0 {
+        text.push_str(&format!(
+            "{} of HEAD {} not in it; mend them, or list them with `agentgate baseline update --grow`\n",
+            if report.open == 1 {
+                "1 finding".to_owned()
+            } else {
+                format!("{} findings", report.open)
+            },
+            if report.open == 1 { "is" } else { "are" },
+        ));
+    }
+    if report.written {
+        text.push_str(&format!(
+            "next: git add {0} && git commit -m 'Update the baseline' {0}\n",
+            report.path
+        ));
+    }
+    text
+}
+
+/// What became of the baseline, as JSON.
+pub fn baseline_json(report: &baseline::Report) -> Value {
+    let list = |known: &[crate::gate::baseline::Known]| -> Vec<Value> {
+        known
+            .iter()
+            .map(|known| {
+                json!({
+                    "rule": known.rule, "path": known.path, "text": known.text, "fingerprint": known.fingerprint,
+                })
+            })
+            .collect()
+    };
+    json!({
+        "schema": "agentgate/baseline-update/1",
+        "path": report.path,
+        "kept": report.kept,
+        "removed": list(&report.removed),
+        "added": list(&report.added),
+        "open": report.open,
+        "written": report.written,
+        "exit": Exit::Ok.code(),
+    })
+}

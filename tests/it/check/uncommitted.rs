@@ -1,0 +1,121 @@
+//! `check --worktree`, `--staged` and `--paths`: what is not committed yet.
+
+use crate::support::print::{content_changes, prints};
+use crate::support::repo::Repo;
+
+#[test]
+fn the_checkout_is_judged_with_what_git_does_not_know_yet() {
+    let repo = Repo::new();
+    repo.write("payments/pay.ts", "import redis from 'redis';\n");
+    repo.write("prot/new.txt", "x\n");
+    repo.write(".gitignore", "ignored/\n");
+    repo.write("ignored/prot.txt", "x\n");
+    let outcome = repo.agentgate(["check", "--worktree"]);
+    outcome.expect(
+        3,
+        &[
+            "payments/pay.ts:1:19: imports `redis`",
+            "prot/new.txt: protected path added",
+        ],
+    );
+    assert!(!outcome.stdout.contains("ignored/"), "{outcome}");
+}
+
+#[test]
+fn nothing_of_the_clone_is_written() {
+    let repo = Repo::new();
+    repo.write("payments/pay.ts", "export const pay = 2;\n");
+    repo.write("payments/new.ts", "export {};\n");
+    repo.git(["add", "payments/new.ts"]);
+    let before = prints(&[repo.root.clone()], &[]);
+    for what in [&["--worktree"][..], &["--staged"], &["--paths", "payments"]] {
+        let outcome = repo.agentgate([&["check"], what].concat());
+        outcome.expect(0, &["invariants ok"]);
+    }
+    assert_eq!(content_changes(&before, &prints(&[repo.root.clone()], &[])), [""; 0]);
+}
+
+#[test]
+fn what_is_staged_is_judged_and_not_what_lies_beside_it() {
+    let repo = Repo::new();
+    repo.write("payments/pay.ts", "import redis from 'redis';\n");
+    repo.git(["add", "payments/pay.ts"]);
+    repo.write("payments/pay.ts", "export const pay = 2;\n");
+    repo.write("prot/new.txt", "x\n");
+    let outcome = repo.agentgate(["check", "--staged"]);
+    outcome.expect(5, &["payments/pay.ts:1:19", "1 finding in 1 path"]);
+}
+
+#[test]
+fn only_the_paths_that_were_named_count() {
+    let repo = Repo::new();
+    repo.write("payments/pay.ts", "import redis from 'redis';\n");
+    repo.write("prot/new.txt", "x\n");
+    repo.git(["add", "-A"]);
+    repo.agentgate(["check", "--paths", "payments/pay.ts"])
+        .expect(5, &["1 finding in 1 path"]);
+    repo.agentgate(["check", "--paths", "prot", "payments"])
+        .expect(3, &["2 findings in 2 paths"]);
+    // As typed in a folder below, and by its very name.
+    let outcome = repo
+        .command(["check", "--paths", "pay.ts"])
+        .cwd(repo.root.join("payments"))
+        .run();
+    outcome.expect(5, &["payments/pay.ts:1"]);
+    repo.agentgate(["check", "--paths", "p*"]).expect(64, &["p*"]);
+}
+
+#[test]
+fn a_deleted_file_is_a_change() {
+    let repo = Repo::new();
+    repo.remove("prot/rules.txt");
+    for what in [&["--worktree"][..], &["--paths", "prot/rules.txt"]] {
+        repo.agentgate([&["check"], what].concat())
+            .expect(3, &["prot/rules.txt: protected path deleted"]);
+    }
+}
+
+#[test]
+fn an_edited_policy_does_not_judge_itself() {
+    let repo = Repo::new();
+    repo.write("architecture/invariants.yml", "version: 1\nmax_new_top_level_dirs: 9\n");
+    repo.write("prot/rules.txt", "none\n");
+    repo.agentgate(["check", "--worktree"]).expect(
+        3,
+        &["architecture/invariants.yml: protected", "prot/rules.txt: protected"],
+    );
+}
+
+#[test]
+fn the_base_can_be_another_commit() {
+    let repo = Repo::new();
+    repo.branch("f");
+    repo.change("prot/rules.txt", "none\n");
+    repo.agentgate(["check", "--worktree"])
+        .expect(0, &["nothing is changed, so nothing was judged"]);
+    repo.agentgate(["check", "--worktree", "--base", "main"]).expect(3, &[]);
+    repo.agentgate(["check", "--worktree", "--base", "nowhere"])
+        .expect(2, &["\"nowhere\" names no commit"]);
+}
+
+#[test]
+fn an_index_with_conflicts_is_2() {
+    let repo = Repo::new();
+    repo.branch("f");
+    repo.change("payments/pay.ts", "export const pay = 2;\n");
+    repo.checkout("main");
+    repo.change("payments/pay.ts", "export const pay = 3;\n");
+    repo.program("git").args(["merge", "f"]).run();
+    repo.agentgate(["check", "--staged"])
+        .expect(2, &["payments/pay.ts", "git status names what is unmerged"]);
+}
+
+#[test]
+fn json_says_what_was_judged() {
+    let repo = Repo::new();
+    repo.write("prot/new.txt", "x\n");
+    let json = repo.agentgate(["check", "--worktree", "--json"]).json();
+    assert_eq!(json["subject"], "worktree");
+    assert_eq!(json["exit"], 3);
+    assert_eq!(json["base"], repo.id("HEAD"));
+}

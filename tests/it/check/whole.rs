@@ -1,0 +1,185 @@
+//! `check --all`, the baseline and its upkeep.
+
+use crate::support::repo::{POLICY, Repo};
+
+/// A repository with three old findings and a policy that names a baseline.
+fn old_repository(more: &str) -> Repo {
+    let repo = Repo::new();
+    repo.write(
+        "architecture/invariants.yml",
+        format!("{POLICY}baseline: architecture/invariants.baseline.json\n{more}"),
+    );
+    repo.write(
+        "payments/a.ts",
+        "import redis from 'redis';\nimport again from 'redis';\n",
+    );
+    repo.write("infra/async/worker.ts", "export {};\n");
+    repo.commit("old");
+    repo
+}
+
+fn adopted(more: &str) -> Repo {
+    let repo = old_repository(more);
+    repo.agentgate(["baseline", "update", "--grow"]).expect(
+        0,
+        &[
+            "3 added",
+            "+ forbidden-import payments/a.ts: import redis from 'redis';",
+        ],
+    );
+    repo.commit("adopt");
+    repo
+}
+
+#[test]
+fn the_whole_tree_is_judged_whoever_wrote_it() {
+    let repo = old_repository("");
+    let outcome = repo.agentgate(["check", "--all"]);
+    outcome.expect(
+        4,
+        &[
+            "infra/async/worker.ts",
+            "payments/a.ts:1:19",
+            "payments/a.ts:2:19",
+            "3 findings in 2 paths (exit 4)",
+        ],
+    );
+    // Rules about changes have nothing to say: the protected files are where they belong.
+    assert!(!outcome.stdout.contains("prot/"), "{outcome}");
+}
+
+#[test]
+fn known_findings_pass_and_a_new_one_does_not() {
+    let repo = adopted("");
+    repo.agentgate(["check", "--all"])
+        .expect(0, &["3 findings known to the baseline are not counted"]);
+    // Lines move; the finding is the same.
+    repo.write(
+        "payments/a.ts",
+        "// moved\n\n  import   redis from 'redis';\nimport again from 'redis';\n",
+    );
+    repo.commit("move");
+    repo.agentgate(["check", "--all"]).expect(0, &[]);
+    // A second line like the first is another finding.
+    repo.write(
+        "payments/a.ts",
+        "import redis from 'redis';\nimport again from 'redis';\nimport redis from 'redis';\n",
+    );
+    repo.commit("again");
+    repo.agentgate(["check", "--all"])
+        .expect(5, &["payments/a.ts:3", "1 finding in 1 path"]);
+}
+
+#[test]
+fn a_stale_entry_is_told_and_fails_only_where_that_was_asked_for() {
+    let repo = adopted("");
+    repo.write("payments/a.ts", "import again from 'redis';\n");
+    repo.commit("mend");
+    repo.agentgate(["check", "--all"]).expect(
+        0,
+        &[
+            "the baseline lists forbidden-import in payments/a.ts, which is no longer there",
+            "`agentgate baseline update` takes stale entries out",
+        ],
+    );
+    repo.agentgate(["check", "--all", "--strict-baseline"])
+        .expect(2, &["rule: stale-baseline [--strict-baseline] (exit 2)"]);
+    repo.agentgate(["baseline", "update"]).expect(
+        0,
+        &["2 entries kept, 1 removed, 0 added", "- forbidden-import payments/a.ts"],
+    );
+    repo.commit("shrink");
+    repo.agentgate(["check", "--all", "--strict-baseline"]).expect(0, &[]);
+}
+
+#[test]
+fn an_update_only_shrinks_the_baseline() {
+    let repo = adopted("");
+    repo.change("payments/b.ts", "import r from 'redis';\n");
+    let file = repo.root.join("architecture/invariants.baseline.json");
+    let before = std::fs::read(&file).unwrap();
+    repo.agentgate(["baseline", "update"])
+        .expect(0, &["0 added; not written", "1 finding of HEAD is not in it"]);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    repo.agentgate(["baseline", "update", "--grow"]).expect(0, &["1 added"]);
+    repo.commit("grow");
+    repo.agentgate(["check", "--all"]).expect(0, &[]);
+}
+
+#[test]
+fn a_range_is_excused_by_the_baseline_of_its_base_only() {
+    let repo = adopted("existing: deny\n");
+    repo.branch("f");
+    repo.write(
+        "payments/a.ts",
+        "import redis from 'redis';\nimport again from 'redis';\nexport {};\n",
+    );
+    repo.commit("touch");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(0, &["2 findings known to the baseline"]);
+    // What the range itself adds to the list excuses nothing, and the list is a protected path.
+    repo.change("payments/b.ts", "import r from 'redis';\n");
+    repo.agentgate(["baseline", "update", "--grow"]).expect(0, &["1 added"]);
+    repo.commit("excuse myself");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        3,
+        &[
+            "architecture/invariants.baseline.json: protected path changed",
+            "payments/b.ts:1",
+        ],
+    );
+}
+
+#[test]
+fn a_baseline_does_not_open_a_forbidden_folder() {
+    let repo = adopted("existing: deny\n");
+    repo.branch("f");
+    repo.change("infra/async/worker.ts", "export const more = 1;\n");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(4, &["infra/async/worker.ts"]);
+}
+
+#[test]
+fn a_broken_baseline_is_2() {
+    for (text, told) in [
+        ("{", "not JSON"),
+        (
+            "{\"schema\": \"x\", \"findings\": []}",
+            "its `schema` is not agentgate/baseline/1",
+        ),
+        (
+            "{\"schema\": \"agentgate/baseline/1\", \"findings\": [], \"more\": 1}",
+            "and nothing else",
+        ),
+        (
+            "{\"schema\": \"agentgate/baseline/1\", \"findings\": [{\"fingerprint\": \"x\", \"rule\": \"r\", \"path\": \"p\", \"text\": \"t\"}]}",
+            "is not 32 hexadecimal digits",
+        ),
+    ] {
+        let repo = adopted("");
+        repo.change("architecture/invariants.baseline.json", text);
+        repo.agentgate(["check", "--all"])
+            .expect(2, &["architecture/invariants.baseline.json: ", told]);
+        repo.agentgate(["baseline", "update"]).expect(2, &[told]);
+    }
+}
+
+#[test]
+fn without_the_key_there_is_nothing_to_update() {
+    let repo = Repo::new();
+    repo.agentgate(["baseline", "update", "--grow"]).expect(
+        2,
+        &["names no `baseline`", "baseline: architecture/invariants.baseline.json"],
+    );
+}
+
+#[test]
+fn the_baseline_is_the_same_whoever_writes_it() {
+    let repo = adopted("");
+    let file = repo.root.join("architecture/invariants.baseline.json");
+    let first = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    repo.agentgate(["baseline", "update", "--grow"]).expect(0, &["3 added"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), first);
+    assert!(!first.contains("\"line\""), "{first}");
+}

@@ -1,0 +1,138 @@
+//! `agentgate explain`: asked before anything is changed.
+
+use crate::support::repo::{POLICY, Repo};
+
+fn repo() -> Repo {
+    let repo = Repo::new();
+    repo.write(
+        "architecture/invariants.yml",
+        format!(
+            "{}unmapped: deny\n",
+            POLICY.replace(
+                "[redis]",
+                "[{import: redis, except: [payments/cache/**], reason: one store only, use_instead: our store}, bullmq]"
+            )
+        ),
+    );
+    repo.commit("policy");
+    repo
+}
+
+#[test]
+fn a_path_that_may_be_changed() {
+    let outcome = repo().agentgate(["explain", "payments/new.ts"]);
+    outcome.expect(0, &[]);
+    assert_eq!(
+        outcome.stdout,
+        "payments/new.ts: not in HEAD, javascript\n  areas: payments\n  may be changed: yes\n  must not import (exit 5):\n    \
+         `redis` [payments.forbidden_imports[0]]: one store only; use our store instead\n    `bullmq` \
+         [payments.forbidden_imports[1]]\n"
+    );
+}
+
+#[test]
+fn what_the_gate_would_refuse_is_said_with_its_code() {
+    let repo = repo();
+    for (path, told) in [
+        ("prot/rules.txt", "[must_not_touch[0]] (exit 3)"),
+        ("architecture/invariants.yml", "(exit 3)"),
+        ("infra/async/x.ts", "[payments.forbidden_dirs[0]] (exit 4)"),
+        ("elsewhere/x.ts", "[max_new_top_level_dirs] (exit 6)"),
+        ("README.md", "[unmapped] (exit 7)"),
+        ("payments/PAY.ts", "(exit 9)"),
+    ] {
+        let outcome = repo.agentgate(["explain", path]);
+        outcome.expect(0, &["  may be changed: no\n", told]);
+    }
+}
+
+#[test]
+fn a_task_narrows_what_may_be_changed() {
+    let repo = repo();
+    let task = repo.top().join("TASK.md");
+    std::fs::write(&task, "Goal: x\nAllowed files: payments/pay.ts\n").unwrap();
+    let task = task.to_str().unwrap();
+    repo.agentgate(["explain", "payments/pay.ts", "--task", task])
+        .expect(0, &["may be changed: yes"]);
+    repo.agentgate(["explain", "payments/new.ts", "--task", task])
+        .expect(0, &["may be changed: no", "(exit 7)"]);
+}
+
+#[test]
+fn paths_are_taken_as_they_are_typed() {
+    let repo = repo();
+    let outcome = repo
+        .command(["explain", "../prot/rules.txt"])
+        .cwd(repo.root.join("payments"))
+        .run();
+    outcome.expect(0, &["prot/rules.txt: a file\n"]);
+    repo.agentgate(["explain", "payments"])
+        .expect(0, &["payments: a folder"]);
+    repo.agentgate(["explain", "../outside"])
+        .expect(64, &["no path inside"]);
+    repo.agentgate(["explain", "."]).expect(64, &[]);
+}
+
+#[test]
+fn an_import_is_explained_entry_by_entry() {
+    let repo = repo();
+    let ask = |name: &str, path: &str| repo.agentgate(["explain", "--import", name, "--in", path]);
+    ask("redis/client", "payments/a.ts").expect(
+        0,
+        &[
+            "`redis/client` in payments/a.ts (javascript): forbidden (exit 5)\n",
+            "compared as: redis | client\n",
+            "`redis` [payments.forbidden_imports[0]] forbids it: it is a prefix by whole segments: one store only; use our \
+             store instead\n",
+            "`bullmq` [payments.forbidden_imports[1]] does not match",
+        ],
+    );
+    ask("redis", "payments/cache/a.ts").expect(0, &["no entry forbids it", "has an exception for this file"]);
+    ask("ioredis", "payments/a.ts").expect(0, &["no entry forbids it"]);
+    ask("./redis", "payments/a.ts").expect(0, &["the import is relative"]);
+    ask("github.com/redis/go-redis/v9", "payments/a.go")
+        .expect(0, &["forbidden (exit 5)", "one word names any segment"]);
+    ask("redis", "lib/a.ts").expect(0, &["no import rule looks at this file"]);
+    ask("redis", "payments/a.txt").expect(64, &["names no language"]);
+}
+
+#[test]
+fn what_explain_says_of_an_import_is_what_check_does() {
+    for (name, path, code) in [
+        (
+            "redis/client",
+            "payments/a.ts",
+            format!("import {:?};\n", "redis/client"),
+        ),
+        ("ioredis", "payments/a.ts", "import 'ioredis';\n".into()),
+        ("redis.asyncio", "payments/a.py", "import redis.asyncio\n".into()),
+    ] {
+        let repo = repo();
+        let told = repo
+            .agentgate(["explain", "--import", name, "--in", path, "--json"])
+            .json();
+        repo.write(path, code);
+        let exit = repo.agentgate(["check", "--worktree", "--json"]).json()["exit"].clone();
+        assert_eq!(told["forbidden"].as_bool(), Some(exit == 5), "{name} {told} {exit}");
+    }
+}
+
+#[test]
+fn a_code_is_explained_by_number_name_or_rule() {
+    let repo = repo();
+    for word in ["5", "forbidden-import", "dynamic-import"] {
+        repo.agentgate(["explain", word]).expect(
+            0,
+            &[
+                "5 forbidden-import: ",
+                "  rule forbidden-import\n",
+                "  rule dynamic-import\n",
+            ],
+        );
+    }
+    repo.agentgate(["explain", "13"]).expect(0, &["13 locked: "]);
+    // A path of that name can still be meant.
+    repo.agentgate(["explain", "./5"]).expect(0, &["5: not in HEAD"]);
+    let json = repo.agentgate(["explain", "12", "--json"]).json();
+    assert_eq!((&json["code"], &json["name"]), (&12.into(), &"dirty-tree".into()));
+}
