@@ -192,8 +192,22 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
                 range: args.range,
                 task: args.task,
                 allow_policy_change: args.allow_policy_change,
+                checks: args.checks.then(|| commands::check::Commands {
+                    asked: Asked {
+                        allow_unconfined: args.allow_unconfined,
+                        confinement: args.confinement,
+                        network: args.network,
+                        pass_env: args.pass_env,
+                        ..Asked::default()
+                    },
+                    verbose: args.verbose,
+                }),
             };
-            Outcome::Check(commands::check::check(&options, surroundings)?)
+            Outcome::Check(commands::check::check(
+                &options,
+                surroundings,
+                &Terminal::new(args.verbose),
+            )?)
         }
         Command::Preflight(args) => {
             Outcome::Preflight(commands::preflight::preflight(surroundings, args.task.as_deref())?)

@@ -3,6 +3,7 @@
 //! Invariant: what cannot be found or read ends with 2; a range is only called empty when it is.
 
 mod base;
+mod commands;
 mod judge;
 mod policy_change;
 
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use git2::Oid;
 
-use super::Surroundings;
+use super::{Surroundings, Watch};
 use super::trailers::{self, Row};
 use crate::exit::{Exit, Stop};
 use crate::files;
@@ -20,6 +21,7 @@ use crate::git::range::{self, Graph};
 use crate::git::repo::Checkout;
 use crate::task::{self, Task};
 use crate::trailer::Reading;
+pub use commands::Commands;
 use judge::Scene;
 use policy_change::Claim;
 
@@ -36,6 +38,8 @@ pub struct Options {
     pub task: Option<PathBuf>,
     /// `--allow-policy-change`
     pub allow_policy_change: bool,
+    /// `--checks`, and what goes with it.
+    pub checks: Option<Commands>,
 }
 
 /// The verdict over a range.
@@ -61,8 +65,8 @@ pub struct Report {
 ///
 /// # Errors
 /// Exit 2 where the range or its policy cannot be found or read, 22 for a bad task, 64 for a
-/// `--range` that is none.
-pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
+/// `--range` that is none; with `--checks` those of [`commands::run`].
+pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let task = options
         .task
         .as_deref()
@@ -121,6 +125,10 @@ pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
     verdict.notices = notices;
     verdict.findings.extend(faults(&agents));
     verdict.settle();
+    match &options.checks {
+        Some(asked) => commands::run(asked, &scene, &checkout, surroundings, watch, &mut verdict)?,
+        None => verdict.notices.extend(commands::told_of(&scene)),
+    }
     Ok(Report {
         exit: verdict.exit(),
         base: base.commit.to_string(),

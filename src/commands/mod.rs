@@ -4,6 +4,7 @@
 
 pub mod agents;
 pub mod check;
+pub mod checks;
 pub mod demo;
 pub mod doctor;
 pub mod drop;

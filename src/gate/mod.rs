@@ -5,6 +5,7 @@
 //! on this floor touches a file system, a clock, a process or libgit2.
 
 pub mod autoexec;
+pub mod checks;
 pub mod content;
 pub mod imports;
 mod known;
@@ -49,6 +50,8 @@ pub enum Rule {
     NewDependency,
     /// Content that hides from review.
     Uninspectable,
+    /// A command of `checks:` failed on the candidate.
+    CheckFailed,
     /// An agent commit without valid trailers.
     Trailers,
 }
@@ -65,6 +68,7 @@ impl Rule {
             Rule::OutOfScope => "out-of-scope",
             Rule::NewDependency => "new-dependency",
             Rule::Uninspectable => "uninspectable",
+            Rule::CheckFailed => "check-failed",
             Rule::Trailers => "trailers",
         }
     }
@@ -79,6 +83,7 @@ impl Rule {
             Rule::OutOfScope => Exit::OutOfScope,
             Rule::NewDependency => Exit::ForbiddenDependency,
             Rule::Uninspectable => Exit::Uninspectable,
+            Rule::CheckFailed => Exit::CheckFailed,
             Rule::Trailers => Exit::Trailers,
         }
     }
@@ -133,6 +138,9 @@ pub struct Verdict {
     pub paths_checked: usize,
     /// Blob ids (hex) of the policies that judged.
     pub policies: Vec<String>,
+    /// What the commands of `checks:` came to, in the order in which they were run; those that failed are
+    /// findings as well.
+    pub checks: Vec<checks::CheckResult>,
 }
 
 impl Verdict {
@@ -156,6 +164,7 @@ impl Verdict {
         self.notices.extend(other.notices);
         self.paths_checked = self.paths_checked.max(other.paths_checked);
         self.policies.extend(other.policies);
+        self.checks.extend(other.checks);
         self.settle();
     }
 

@@ -212,7 +212,6 @@ fn keys_of_later_versions_are_refused() {
     let hint = "remove it, so that nobody relies on it".to_owned();
     for key in [
         "max_jobs",
-        "checks",
         "rails",
         "workspace",
         "max_review_rounds",
