@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use git2::Oid;
 
-use super::{Surroundings, Watch};
 use super::trailers::{self, Row};
+use super::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::{Finding, Rule, Verdict};

@@ -133,7 +133,9 @@ impl CheckResult {
                 "mend what this change broke".to_owned()
             }
             Some(Cause::Before) => {
-                message.push_str(&format!("; on the base it {base} too, so it was red before this change"));
+                message.push_str(&format!(
+                    "; on the base it {base} too, so it was red before this change"
+                ));
                 format!("mend the base first, or ask an owner of {SETTINGS_PATH} to take the check out until then")
             }
             Some(Cause::Unknown) => {
@@ -206,9 +208,14 @@ mod tests {
             finding.message
         };
         assert!(says(CheckEnd::Exited { status: 0 }).ends_with("so this change broke it"));
-        assert!(says(red.clone()).ends_with("on the base it exited with status 1 too, so it was red before this change"));
+        assert!(
+            says(red.clone()).ends_with("on the base it exited with status 1 too, so it was red before this change")
+        );
         let unknown = says(CheckEnd::NotStarted { error: "no".into() });
-        assert!(unknown.contains("is not known: on the base it could not be started: no"), "{unknown}");
+        assert!(
+            unknown.contains("is not known: on the base it could not be started: no"),
+            "{unknown}"
+        );
     }
 
     #[test]

@@ -43,7 +43,14 @@ struct Source {
 /// The settings of each merge base, of the base itself and of the target that the CI names; each version once.
 fn sources(scene: &Scene, person: &Person) -> Result<Vec<Source>> {
     let mut found: Vec<Source> = Vec::new();
-    for commit in scene.range.merge_bases.iter().copied().chain([scene.tip]).chain(scene.target) {
+    for commit in scene
+        .range
+        .merge_bases
+        .iter()
+        .copied()
+        .chain([scene.tip])
+        .chain(scene.target)
+    {
         let tree = scene.tree(commit)?;
         let entry = lookup(&tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)?;
         let blob = entry.map(|entry| entry.id);
@@ -121,7 +128,9 @@ pub(super) fn run(
     let wanted = checks_of(&sources);
     let count = wanted.iter().map(|(_, checks)| checks.len()).sum();
     if count == 0 {
-        verdict.notices.push(format!("{SETTINGS_PATH} of the base has no checks"));
+        verdict
+            .notices
+            .push(format!("{SETTINGS_PATH} of the base has no checks"));
         return Ok(());
     }
     if !verdict.findings.is_empty() {
@@ -156,7 +165,11 @@ pub(super) fn run(
         let root = root_of(checkout, &effective, &person, surroundings)?;
         notices.append(&mut sweep(&root));
         let room = Room::make(&root)?;
-        watch.step(&format!("checks of {:.12} ({})", source.commit.to_string(), walls.layers.tier()));
+        watch.step(&format!(
+            "checks of {:.12} ({})",
+            source.commit.to_string(),
+            walls.layers.tier()
+        ));
         let bench = Bench {
             checkout,
             surroundings,

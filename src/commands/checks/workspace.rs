@@ -59,7 +59,8 @@ impl Workspace {
         made.fill(bench, subject)?;
         let skipped = bench.copies.put(&made.places.worktree).map_err(anyhow::Error::msg)?;
         if !skipped.is_empty() {
-            made.notices.push(format!("copy: in the candidate, so not copied: {skipped}"));
+            made.notices
+                .push(format!("copy: in the candidate, so not copied: {skipped}"));
         }
         made.settle_in(bench)?;
         Ok(made)
@@ -74,7 +75,9 @@ impl Workspace {
         // A test needs the whole tree, whatever the person's own checkout leaves out.
         let mut content = bench.content.clone();
         content.sparse = None;
-        content.config.retain(|(key, _)| !key.starts_with("core.sparsecheckout"));
+        content
+            .config
+            .retain(|(key, _)| !key.starts_with("core.sparsecheckout"));
         let (head, base) = (subject.head.to_string(), bench.base.to_string());
         let filling = Worktree {
             path: self.places.worktree.clone(),

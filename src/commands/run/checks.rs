@@ -24,7 +24,9 @@ impl Job {
             return Ok(true);
         }
         if !verdict.findings.is_empty() {
-            verdict.notices.push(not_run(checks.len(), "the gate refuses the change"));
+            verdict
+                .notices
+                .push(not_run(checks.len(), "the gate refuses the change"));
             return Ok(true);
         }
         let keyed = checks.iter().cloned().enumerate();
@@ -65,7 +67,10 @@ impl Job {
                 output,
             })
         })?;
-        let told = outcome.notices.into_iter().filter(|notice| !self.notices.contains(notice));
+        let told = outcome
+            .notices
+            .into_iter()
+            .filter(|notice| !self.notices.contains(notice));
         let told: Vec<String> = told.collect();
         self.notices.extend(told);
         verdict
