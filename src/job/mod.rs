@@ -188,6 +188,7 @@ pub enum Event {
         /// Wall-clock time in milliseconds, without its set-up.
         millis: u64,
         /// Its output, that of its set-up included; none where it was skipped.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<FileRef>,
     },
     /// The gate has spoken, the checks included.

@@ -247,7 +247,7 @@ fn unknown_keys_are_refused() {
         (
             "foo: 1\n",
             "1:1: unknown key `foo`",
-            "known here: version, agents, setup, copy",
+            "known here: version, agents, setup, copy, checks",
         ),
         ("set_up: [x]\n", "1:1: unknown key `set_up`", "did you mean `setup`?"),
         (

@@ -3,13 +3,14 @@
 //! Invariant: only a folder whose lock was held by its maker and is free now is removed by others: then its
 //! maker is dead, whatever its name or age.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use crate::commands::run::default_job_id;
 use crate::files;
-use crate::lock::FileLock;
+use crate::lock::{FileLock, LockError};
 use crate::process;
 use crate::trailer;
 
@@ -30,12 +31,21 @@ pub struct Room {
 impl Room {
     /// Makes one: the lock first, so that nobody takes the folder for a dead one's.
     pub fn make(root: &Path) -> Result<Room> {
-        std::fs::create_dir_all(root).with_context(|| format!("cannot make {}", root.display()))?;
         let rooms = rooms(root);
-        files::make_private_dir(&rooms).with_context(|| format!("cannot make {}", rooms.display()))?;
         let name = default_job_id();
         let folder = rooms.join(&name);
-        let lock = FileLock::try_exclusive(&rooms.join(format!("{name}{LOCK}")))?;
+        let mut attempts = 0;
+        let lock = loop {
+            std::fs::create_dir_all(root).with_context(|| format!("cannot make {}", root.display()))?;
+            files::make_private_dir(&rooms).with_context(|| format!("cannot make {}", rooms.display()))?;
+            attempts += 1;
+            match FileLock::try_exclusive(&rooms.join(format!("{name}{LOCK}"))) {
+                Ok(lock) => break lock,
+                // The last one to leave has just removed the empty folder.
+                Err(LockError::Unavailable { error, .. }) if error.kind() == ErrorKind::NotFound && attempts < 10 => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
         files::make_private_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Room {
             folder,
