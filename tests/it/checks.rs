@@ -11,8 +11,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::support::jobs::{
-    event, events, job, jobs_root, nothing_left, record, recorded, run_to, sha256, until, untouched, value,
+    event, events, job, jobs_root, nothing_left, record, recorded, run_to, sha256, submodule, until, untouched, value,
 };
+use super::support::person::Person;
 use super::support::repo::Repo;
 use super::support::scene;
 
@@ -376,4 +377,32 @@ fn a_kill_during_a_check_leaves_no_process_and_drop_removes_the_rest() {
     assert!(place.exists());
     repo.agentgate(["drop", "--force", "j1"]).success();
     nothing_left(&repo);
+}
+
+#[test]
+fn an_ordinary_user_and_a_submodule_make_no_difference() {
+    for person in Person::all() {
+        let repo = Repo::of(person);
+        repo.write(
+            "architecture/agentgate.yml",
+            "checks: [{name: c, run: 'id -u; git status --porcelain; grep 2 payments/pay.ts'}]\n",
+        );
+        repo.commit("settings");
+        run_to(0, &repo, "j1", CHANGE);
+        let log = recorded(&repo, "j1", "check-1.log");
+        let uid = repo.program("id").args(["-u"]).run().success().stdout;
+        assert!(log.contains(&format!("\n{uid}M  payments/pay.ts\n")), "{log}");
+    }
+    let repo = submodule("payments/sub");
+    repo.write(
+        "architecture/agentgate.yml",
+        "checks: [{name: c, run: 'ls -A payments/sub; git status --porcelain'}]\n",
+    );
+    repo.commit("settings");
+    run_to(0, &repo, "j1", CHANGE);
+    let log = recorded(&repo, "j1", "check-1.log");
+    assert!(
+        log.ends_with("'\nM  payments/pay.ts\n"),
+        "as in a worktree that git makes: {log}"
+    );
 }
