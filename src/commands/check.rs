@@ -65,7 +65,8 @@ pub struct Report {
 ///
 /// # Errors
 /// Exit 2 where the range or its policy cannot be found or read, 22 for a bad task, 64 for a
-/// `--range` that is none; with `--checks` those of [`commands::run`].
+/// `--range` that is none; with `--checks` also 21 without
+/// confinement that nobody waived, 20 where the clone changed meanwhile, 129, 130 and 143 for a signal.
 pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let task = options
         .task

@@ -1,17 +1,17 @@
 //! `checks:`: commands of the repository's owners on a fresh checkout of a candidate. What an agent does
 //! against them and `check --checks` have files of their own.
 
+mod ends;
 mod hostile;
 mod range;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::support::jobs::{
-    event, events, job, jobs_root, nothing_left, record, recorded, run_to, sha256, submodule, until, untouched, value,
+    event, events, job, jobs_root, nothing_left, record, recorded, run_to, sha256, submodule, untouched, value,
 };
 use super::support::person::Person;
 use super::support::repo::Repo;
@@ -128,6 +128,9 @@ fn one_that_fails_is_10_with_its_last_lines_and_the_others_run_all_the_same() {
     assert!(artifacts.join("check-1.log").exists() && artifacts.join("gate.log").exists());
     assert_eq!(scene::row(&repo, "j1")["state"], "refused");
     nothing_left(&repo);
+    repo.agentgate(["open", "j1"]).success();
+    let opened = fs::read_to_string(jobs_root(&repo).join("j1/payments/pay.ts"));
+    assert_eq!(opened.expect("it is there"), "export const pay = 2;\n");
 }
 
 #[test]
@@ -336,46 +339,6 @@ fn a_checkout_that_cannot_be_made_is_10() {
         10,
         &["check `c` could not be started: a fresh checkout cannot be made: git checkout-index"],
     );
-    nothing_left(&repo);
-}
-
-#[test]
-fn signals_end_a_check_and_the_job() {
-    for (signal, code) in [(2, 130), (15, 143)] {
-        let repo = with("checks: [{name: c, run: 'mkdir build; touch build/at-work; sleep 300'}]\n");
-        let mut running = job(&repo, "j1", &[], CHANGE).deadline(Duration::from_secs(40)).spawn();
-        let sign = jobs_root(&repo).join(".jobs/j1/check/tree/build/at-work");
-        until("the check is at work", || {
-            assert!(running.is_running(), "it ended early");
-            sign.exists()
-        });
-        running.signal(signal);
-        let outcome = running.wait();
-        assert_eq!(outcome.code, code, "{outcome}");
-        assert_eq!(finished(&repo)[0]["ending"], "interrupted", "{outcome}");
-        let last = events(&repo, "j1");
-        assert_eq!(last.last().expect("there are events")["event"], "job.interrupted");
-        assert!(recorded(&repo, "j1", "change.patch").contains("pay = 2"));
-        assert!(scene::processes(&repo, "j1").is_empty());
-        nothing_left(&repo);
-    }
-}
-
-#[test]
-fn a_kill_during_a_check_leaves_no_process_and_drop_removes_the_rest() {
-    let repo = with("checks: [{name: c, run: 'mkdir build; touch build/at-work; setsid sleep 300 & sleep 300'}]\n");
-    let mut running = job(&repo, "j1", &[], CHANGE).spawn();
-    let place = jobs_root(&repo).join(".jobs/j1/check/tree");
-    until("the check is at work", || {
-        assert!(running.is_running(), "it ended early");
-        place.join("build/at-work").exists()
-    });
-    assert!(!scene::processes(&repo, "j1").is_empty());
-    running.signal(9);
-    assert_eq!(running.wait().code, 137);
-    until("its processes are gone", || scene::processes(&repo, "j1").is_empty());
-    assert!(place.exists());
-    repo.agentgate(["drop", "--force", "j1"]).success();
     nothing_left(&repo);
 }
 

@@ -54,6 +54,9 @@ fn nothing_that_the_agent_planted_in_its_git_dir_or_in_the_tree_is_run_for_the_c
     assert!(!canary.exists(), "{:?}\n{outcome}", fs::read_to_string(&canary));
     let log = recorded(&repo, "j1", "check-1.log");
     assert!(log.contains("\nM  payments/pay.ts\n"), "{log}");
+    // The trap works: what its silence proves would otherwise be nothing.
+    repo.program("sh").args(["-c", &evil.to_string()]).run().success();
+    assert!(canary.exists());
 }
 
 #[test]
