@@ -241,6 +241,24 @@ pub struct CheckArgs {
     /// With --all: an entry of the baseline for which there is no finding any more fails (2)
     #[arg(long, requires = "all")]
     pub strict_baseline: bool,
+    /// Where the range breaks no rule, also run the commands of `checks:` on it, confined
+    #[arg(long, conflicts_with_all = ["all", "worktree", "staged", "paths"])]
+    pub checks: bool,
+    /// Run them where they cannot be confined here
+    #[arg(long, requires = "checks")]
+    pub allow_unconfined: bool,
+    /// How far they are confined: on, strict (also without /run and the host's /tmp) or off
+    #[arg(long, value_name = "MODE", value_parser = confinement, requires = "checks")]
+    pub confinement: Option<Mode>,
+    /// What they may reach: allow, deny-tcp, or TCP ports such as 443,8443
+    #[arg(long, value_name = "WHAT", value_parser = network, requires = "checks")]
+    pub network: Option<Network>,
+    /// Give them this variable of yours (may be given more than once)
+    #[arg(long, value_name = "NAME", value_parser = variable, requires = "checks")]
+    pub pass_env: Vec<String>,
+    /// Show their output on standard error
+    #[arg(long, short, requires = "checks")]
+    pub verbose: bool,
     /// One JSON object instead of lines
     #[arg(long)]
     pub json: bool,

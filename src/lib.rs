@@ -204,8 +204,22 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
                 range: args.range,
                 task: args.task,
                 allow_policy_change: args.allow_policy_change,
+                checks: args.checks.then(|| commands::check::Commands {
+                    asked: Asked {
+                        allow_unconfined: args.allow_unconfined,
+                        confinement: args.confinement,
+                        network: args.network,
+                        pass_env: args.pass_env,
+                        ..Asked::default()
+                    },
+                    verbose: args.verbose,
+                }),
             };
-            Outcome::Check(commands::check::check(&options, surroundings)?)
+            Outcome::Check(commands::check::check(
+                &options,
+                surroundings,
+                &Terminal::new(args.verbose),
+            )?)
         }
         Command::Explain(args) => {
             let question = match (args.word, args.import, args.path) {

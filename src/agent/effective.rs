@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::command::{CommandError, Fill, Source, fill_value, is_option};
 use super::environment::Filter;
 use super::profiles::Profile;
-use super::settings::{AgentSettings, CopyIn, NamedAgent, Person, Runs, Settings};
+use super::settings::{AgentSettings, Check, CopyIn, NamedAgent, Person, Runs, Settings};
 use crate::confine::{Mode, Network};
 use crate::exit::{Exit, Stop};
 use crate::gate::SETTINGS_PATH;
@@ -106,6 +106,8 @@ pub struct Effective {
     pub setup: Vec<Vec<String>>,
     /// What is copied into the worktree. `from` is absolute.
     pub copy: Vec<CopyIn>,
+    /// What the candidate must pass; the repository's.
+    pub checks: Vec<Check>,
 }
 
 impl Effective {
@@ -177,6 +179,7 @@ impl Effective {
             },
             setup: [&repository.setup[..], &mine.setup].concat(),
             copy: copy(wishes)?,
+            checks: repository.checks.clone(),
             model_label,
             source,
         })

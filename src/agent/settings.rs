@@ -4,6 +4,7 @@
 //! Invariants: a setting that this version does not act on is refused, never ignored; a key that widens
 //! what a job may do counts only from the person's file, and is an error in the repository's.
 
+mod checks;
 mod copy;
 mod keys;
 mod person;
@@ -42,6 +43,23 @@ pub struct Settings {
     pub setup: Vec<Vec<String>>,
     /// `copy`: what is copied into the worktree.
     pub copy: Vec<CopyIn>,
+    /// `checks`: what a candidate must pass; the repository's alone.
+    pub checks: Vec<Check>,
+}
+
+/// A command that a candidate must pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// `name`: one printable line of at most 100 characters; no two have the same.
+    pub name: String,
+    /// `run`: program and arguments; a text has become `sh -c TEXT`.
+    pub run: Vec<String>,
+    /// `timeout` in seconds: at most a day.
+    pub timeout: u64,
+    /// `when`: paths or globs as the policy has them; empty: always.
+    pub when: Vec<String>,
+    /// `baseline`: where it fails, it is run on the base as well.
+    pub baseline: bool,
 }
 
 /// How one role's agent is run.

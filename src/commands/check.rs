@@ -3,6 +3,7 @@
 //! Invariant: what cannot be found or read ends with 2; a range is only called empty when it is.
 
 mod base;
+mod commands;
 mod judge;
 mod policy_change;
 mod uncommitted;
@@ -12,8 +13,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use git2::Oid;
 
-use super::Surroundings;
 use super::trailers::{self, Row};
+use super::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::{Finding, Rule, Verdict};
@@ -21,6 +22,7 @@ use crate::git::range::{self, Graph};
 use crate::git::repo::Checkout;
 use crate::task::{self, Task};
 use crate::trailer::Reading;
+pub use commands::Commands;
 use judge::Scene;
 use policy_change::Claim;
 
@@ -69,6 +71,8 @@ pub struct Options {
     pub task: Option<PathBuf>,
     /// `--allow-policy-change`
     pub allow_policy_change: bool,
+    /// `--checks`, and what goes with it.
+    pub checks: Option<Commands>,
 }
 
 /// The verdict over a range.
@@ -96,8 +100,9 @@ pub struct Report {
 ///
 /// # Errors
 /// Exit 2 where the range or its policy cannot be found or read, 22 for a bad task, 64 for a
-/// `--range` that is none.
-pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
+/// `--range` that is none; with `--checks` also 21 without
+/// confinement that nobody waived, 20 where the clone changed meanwhile, 129, 130 and 143 for a signal.
+pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let task = options
         .task
         .as_deref()
@@ -159,6 +164,10 @@ pub fn check(options: &Options, surroundings: &Surroundings) -> Result<Report> {
     verdict.notices = notices;
     verdict.findings.extend(faults(&agents));
     verdict.settle();
+    match &options.checks {
+        Some(asked) => commands::run(asked, &scene, &checkout, surroundings, watch, &mut verdict)?,
+        None => verdict.notices.extend(commands::told_of(&scene)),
+    }
     Ok(Report {
         exit: verdict.exit(),
         subject: Subject::Range,

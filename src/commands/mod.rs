@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod baseline;
 pub mod check;
+pub mod checks;
 pub mod demo;
 pub mod doctor;
 pub mod drop;

@@ -6,6 +6,7 @@
 
 pub mod autoexec;
 pub mod baseline;
+pub mod checks;
 pub mod content;
 pub mod imports;
 mod known;
@@ -54,6 +55,8 @@ pub enum Rule {
     NewDependency,
     /// Content that hides from review.
     Uninspectable,
+    /// A command of `checks:` failed on the candidate.
+    CheckFailed,
     /// An agent commit without valid trailers.
     Trailers,
     /// The baseline lists a finding that is no longer there, and `--strict-baseline` was given.
@@ -73,6 +76,7 @@ impl Rule {
         Rule::OutOfScope,
         Rule::NewDependency,
         Rule::Uninspectable,
+        Rule::CheckFailed,
         Rule::Trailers,
     ];
 
@@ -88,6 +92,7 @@ impl Rule {
             Rule::OutOfScope => "out-of-scope",
             Rule::NewDependency => "new-dependency",
             Rule::Uninspectable => "uninspectable",
+            Rule::CheckFailed => "check-failed",
             Rule::Trailers => "trailers",
             Rule::StaleBaseline => "stale-baseline",
         }
@@ -103,6 +108,7 @@ impl Rule {
             Rule::OutOfScope => Exit::OutOfScope,
             Rule::NewDependency => Exit::ForbiddenDependency,
             Rule::Uninspectable => Exit::Uninspectable,
+            Rule::CheckFailed => Exit::CheckFailed,
             Rule::Trailers => Exit::Trailers,
             Rule::StaleBaseline => Exit::PolicyUnusable,
         }
@@ -158,6 +164,9 @@ pub struct Verdict {
     pub paths_checked: usize,
     /// Blob ids (hex) of the policies that judged.
     pub policies: Vec<String>,
+    /// What the commands of `checks:` came to, in the order in which they were run; those that failed are
+    /// findings as well.
+    pub checks: Vec<checks::CheckResult>,
 }
 
 impl Verdict {
@@ -181,6 +190,7 @@ impl Verdict {
         self.notices.extend(other.notices);
         self.paths_checked = self.paths_checked.max(other.paths_checked);
         self.policies.extend(other.policies);
+        self.checks.extend(other.checks);
         self.settle();
     }
 

@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::checks::{Cause, CheckResult};
 use super::{Finding, POLICY_PATH, Verdict, Warning};
 use crate::exit::Exit;
+use crate::task::format_duration;
 
 /// A path as one printable line: control characters, quotes and bytes that are not UTF-8 escaped,
 /// letters of all scripts as they are.
@@ -51,9 +53,13 @@ pub fn finding(finding: &Finding) -> String {
         Some(commit) if !finding.path.is_empty() => format!(" (in commit {})", commit.get(..12).unwrap_or(commit)),
         _ => String::new(),
     };
+    // A check is about the whole candidate.
+    let place = match place(finding) {
+        place if place.is_empty() => place,
+        place => format!("{place}: "),
+    };
     let mut text = format!(
-        "{}: {message}{commit}\n  rule: {} [{judged_by}] (exit {})\n",
-        place(finding),
+        "{place}{message}{commit}\n  rule: {} [{judged_by}] (exit {})\n",
         rule.code(),
         rule.exit().code()
     );
@@ -93,6 +99,20 @@ pub fn warnings(warnings: &[Warning]) -> String {
     text
 }
 
+/// One line for each check, and the last lines of those that failed.
+pub fn checks(results: &[CheckResult]) -> String {
+    let mut text = String::new();
+    for result in results {
+        let time = match result.millis {
+            0 => String::new(),
+            millis => format!(" after {}", format_duration(millis / 1000)),
+        };
+        text.push_str(&format!("check `{}`: {}{time}\n", result.name, result.end.words()));
+        text.extend(result.last_lines.iter().map(|line| format!("  | {line}\n")));
+    }
+    text
+}
+
 /// The last line: `invariants ok; 3 paths checked`.
 pub fn summary(verdict: &Verdict) -> String {
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
@@ -107,9 +127,10 @@ pub fn summary(verdict: &Verdict) -> String {
     )
 }
 
-/// Findings, warnings, notices and the summary.
+/// Findings, checks, warnings, notices and the summary.
 pub fn text(verdict: &Verdict) -> String {
     let mut lines: String = verdict.findings.iter().map(finding).collect();
+    lines.push_str(&checks(&verdict.checks));
     lines.push_str(&warnings(&verdict.warnings));
     lines.extend(verdict.notices.iter().map(|notice| format!("note: {notice}\n")));
     lines.push_str(&summary(verdict));
@@ -144,6 +165,25 @@ pub fn warning_json(warning: &Warning) -> Value {
     object
 }
 
+/// One check as JSON.
+pub fn check_json(result: &CheckResult) -> Value {
+    let mut object = json!({
+        "key": result.key,
+        "name": result.name,
+        "words": result.end.words(),
+        "millis": result.millis,
+        "last_lines": result.last_lines,
+        "log": result.log,
+        "baseline": result.baseline,
+        "broken_by": result.cause().map(Cause::word),
+    });
+    // How it ended, as in the event: `ending`, and `status`, `signal`, `timeout` or `error`.
+    if let Ok(Value::Object(end)) = serde_json::to_value(&result.end) {
+        end.into_iter().for_each(|(key, value)| object[key] = value);
+    }
+    object
+}
+
 fn put_path(object: &mut Value, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
         Ok(text) => object["path"] = text.into(),
@@ -165,6 +205,7 @@ pub fn json(verdict: &Verdict) -> Value {
         "warnings": verdict.warnings.iter().map(warning_json).collect::<Vec<_>>(),
         "notices": verdict.notices,
         "findings": verdict.findings.iter().map(finding_json).collect::<Vec<_>>(),
+        "checks": verdict.checks.iter().map(check_json).collect::<Vec<_>>(),
     })
 }
 

@@ -281,6 +281,7 @@ pub fn fill(git: &Git, worktree: &Worktree, tree: &str, base: &str, plan: &Plan)
             .config("core.splitIndex", "false")
             .env("GIT_ATTR_SOURCE", base)
             .confined(plan)
+            .finish_after_signal(Duration::ZERO)
             .args(args)
             .bytes()
     };

@@ -21,7 +21,7 @@ pub enum Step {
     RunAgent,
     /// Make one tree of what it left.
     Freeze,
-    /// Judge the frozen tree.
+    /// Judge the frozen tree: by the gate, and where that has no finding by the checks.
     Judge,
     /// Write the record, then the commit.
     Commit,
@@ -98,6 +98,8 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::CommitMade { commit } => state.commit = Some(commit.clone()),
         Event::Landed { .. } => state.landed = true,
         Event::Dropped {} => state.dropped = true,
+        // Their verdict is in the gate's.
+        Event::CheckFinished { .. } => {}
         Event::Owned { .. } | Event::Confined { .. } | Event::StepStarted { .. } | Event::CommitIntended { .. } => {}
         Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
             state.ended = event.ends_with();
@@ -109,6 +111,7 @@ pub fn fold(mut state: State, event: &Event) -> State {
 
 fn reason(event: &Event) -> String {
     match event {
+        Event::Refused { exit } if *exit == Exit::CheckFailed.code() => "a check failed".into(),
         Event::Refused { .. } => "the gate refused it".into(),
         Event::Failed { reason, .. } => reason.clone(),
         Event::Interrupted { signal, .. } => format!("ended by signal {signal}"),
@@ -117,7 +120,8 @@ fn reason(event: &Event) -> String {
 }
 
 /// What to do in this state. The order of verdicts is fixed: interrupted, clone tampered
-/// with, timed out, agent failed, nothing changed, gate.
+/// with, timed out, agent failed, nothing changed, gate; a job that breaks no other rule is judged by the
+/// commands of `checks:`, and both are in the one verdict.
 pub fn next(state: &State) -> Step {
     if let Some(exit) = state.ended {
         return Step::Done(exit);

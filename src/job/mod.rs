@@ -10,6 +10,7 @@ pub mod machine;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
+use crate::gate::checks::CheckEnd;
 
 /// A file that lies beside the log, as it was when the event was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,7 +171,27 @@ pub enum Event {
         /// Configuration, hooks and `info/` files of the clone that changed while the agent ran.
         collisions: Vec<String>,
     },
-    /// The gate has spoken.
+    /// A command of `checks:` is over, and not one of its processes is left.
+    #[serde(rename = "check.finished")]
+    CheckFinished {
+        /// Where it stands in the base's settings, such as `checks[0]`.
+        check: String,
+        /// Its name.
+        name: String,
+        /// What it ran on: `candidate` or `base`.
+        on: String,
+        /// How it ended.
+        #[serde(flatten)]
+        end: CheckEnd,
+        /// Processes that had outlived it and were ended.
+        leftovers: u64,
+        /// Wall-clock time in milliseconds, without its set-up.
+        millis: u64,
+        /// Its output, that of its set-up included; none where it was skipped.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<FileRef>,
+    },
+    /// The gate has spoken, the checks included.
     #[serde(rename = "gate.finished")]
     GateFinished {
         /// Exit code of the verdict.

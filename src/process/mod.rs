@@ -23,4 +23,5 @@ pub use agent_run::{AgentRun, Ending, Finished, Progress};
 pub use identity::ProcessId;
 pub use marked::{MARK, end_marked};
 pub use outcome::{Outcome, Status, ToolError};
+pub use output::printable;
 pub use tool::{Tool, try_layers};

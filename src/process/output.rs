@@ -123,6 +123,11 @@ fn push_bounded(buffer: &mut VecDeque<u8>, bytes: &[u8], limit: usize) -> u64 {
 /// One line without escape sequences and control characters: the agent must not be able to move
 /// the cursor, set the title or write to the clipboard through our progress line.
 fn clean(line: &[u8]) -> String {
+    printable(line).trim().chars().take(LINE).collect()
+}
+
+/// The same with its blanks and all of its length.
+pub fn printable(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let mut out = String::new();
     let mut chars = text.chars().peekable();
@@ -136,7 +141,7 @@ fn clean(line: &[u8]) -> String {
             c => out.push(c),
         }
     }
-    out.trim().chars().take(LINE).collect()
+    out
 }
 
 /// Skips what follows an escape character: `[ ... final` (CSI), `] ... BEL or ESC \` (OSC and its

@@ -118,6 +118,7 @@ fn run(report: &run::Report) -> Value {
         "not_covered": report.not_covered,
         "changed": report.changed,
         "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+        "checks": report.checks.iter().map(render::check_json).collect::<Vec<_>>(),
         "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
         "notices": report.notices.iter().chain(&report.afterwards).collect::<Vec<_>>(),
         "landed": report.landed.as_ref().map(land),

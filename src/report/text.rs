@@ -130,6 +130,7 @@ fn run(report: &run::Report) -> (String, String) {
         result.push_str(&format!("landed={}\n", landed.target));
     }
     let mut beside: String = report.findings.iter().map(render::finding).collect();
+    beside.push_str(&render::checks(&report.checks));
     let narrowed: String = report.narrowed.iter().map(|word| format!(", {word}")).collect();
     beside.push_str(&format!(
         "agentgate: confinement {}{narrowed}; not covered: {}\n",

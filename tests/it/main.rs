@@ -9,6 +9,7 @@ mod after;
 mod agents;
 mod autoexec;
 mod check;
+mod checks;
 mod cli;
 mod confine;
 mod contract;

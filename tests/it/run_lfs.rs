@@ -329,3 +329,28 @@ fn git_lfs_itself_can_push_what_a_job_made() {
         assert_eq!(fs::read_to_string(&pushed).expect("it was pushed"), content);
     }
 }
+
+#[test]
+fn a_check_sees_the_content_in_a_job_and_in_a_range() {
+    let scene = Scene::with(|scene| {
+        let checks = "checks: [{name: c, run: 'cat payments/logo.bin; git status --porcelain'}]\n";
+        scene.repo.write("architecture/agentgate.yml", checks);
+    });
+    scene.job(0, "echo 'a new logo' > payments/logo.bin");
+    let log = scene.repo.root.join(".git/agentgate/jobs/j1/check-1.log");
+    let log = fs::read_to_string(log).expect("it is there");
+    assert!(log.ends_with("'\na new logo\nM  payments/logo.bin\n"), "{log}");
+    let check = ["check", "--base", "main", "--head", "agent/j1", "--checks", "--verbose"];
+    let outcome = scene.agentgate(&check).run();
+    outcome.expect(0, &["check `c`: passed"]);
+    assert!(outcome.stderr.contains("\na new logo\n"), "{outcome}");
+    // A pointer whose content is nowhere cannot be laid out.
+    fs::remove_file(scene.object("a new logo\n")).expect("the store has it");
+    scene.agentgate(&check).run().expect(
+        10,
+        &[
+            "check `c` could not be started: a fresh checkout cannot be made: ",
+            "no content for ",
+        ],
+    );
+}

@@ -2,16 +2,17 @@
 
 use crate::gate::yaml::{Entry, Source, nearest};
 
-use super::Owner;
+use super::{Owner, checks};
 
 /// How many of [`TOP`] the repository's file can have: the first.
-const OF_REPOSITORY: usize = 4;
+const OF_REPOSITORY: usize = 5;
 /// At the top, in either file or in the person's.
 const TOP: &[&str] = &[
     "version",
     "agents",
     "setup",
     "copy",
+    "checks",
     "confinement",
     "network",
     "hide",
@@ -32,7 +33,6 @@ const WIDENING: &[(&str, Option<&str>)] = &[
 ];
 const TOP_LATER: &[&str] = &[
     "max_jobs",
-    "checks",
     "rails",
     "workspace",
     "max_review_rounds",
@@ -51,6 +51,7 @@ pub(super) const AGENT: &[&str] = &[
     "timeout",
     "idle_timeout",
 ];
+pub(super) const CHECK: &[&str] = &["name", "run", "timeout", "when", "baseline"];
 
 /// Refuses a key at the top that this file cannot have.
 pub(super) fn top(source: &Source, entry: &Entry, owner: Owner<'_>) -> Result<(), String> {
@@ -61,6 +62,9 @@ pub(super) fn top(source: &Source, entry: &Entry, owner: Owner<'_>) -> Result<()
             Owner::Person => TOP,
         };
         return Err(unknown(source, entry, "", known, TOP_LATER));
+    }
+    if let (Owner::Person, "checks") = (owner, key) {
+        return Err(checks::not_yours(source, entry));
     }
     match (owner, WIDENING.iter().find(|(widening, _)| *widening == key)) {
         (Owner::Repository(person), Some((_, option))) => {

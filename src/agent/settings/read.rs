@@ -7,7 +7,7 @@ use super::super::command::Input;
 use super::super::profiles::{self, Origin, Profiles};
 use super::super::values;
 use super::keys::{self, AGENT, ROLES, ROLES_LATER, elsewhere, not_here, unknown};
-use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, copy};
+use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, checks, copy};
 
 /// The profiles that come with agentgate, changed by `profiles:`.
 pub(super) fn profiles(source: &Source, entries: &[Entry]) -> Result<Profiles, String> {
@@ -58,6 +58,7 @@ pub(super) fn settings(
             }
             "setup" => settings.setup = setup(source, value)?,
             "copy" => settings.copy = copy::copies(source, value, owner)?,
+            "checks" => settings.checks = checks::checks(source, value)?,
             // `version` and `profiles` were read before.
             _ => {}
         }

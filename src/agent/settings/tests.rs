@@ -212,7 +212,6 @@ fn keys_of_later_versions_are_refused() {
     let hint = "remove it, so that nobody relies on it".to_owned();
     for key in [
         "max_jobs",
-        "checks",
         "rails",
         "workspace",
         "max_review_rounds",
@@ -248,7 +247,7 @@ fn unknown_keys_are_refused() {
         (
             "foo: 1\n",
             "1:1: unknown key `foo`",
-            "known here: version, agents, setup, copy",
+            "known here: version, agents, setup, copy, checks",
         ),
         ("set_up: [x]\n", "1:1: unknown key `set_up`", "did you mean `setup`?"),
         (

@@ -59,6 +59,24 @@ impl Copies {
         self.files.keys().cloned()
     }
 
+    /// Copies them into a checkout that nobody works in; what is there already stays, and is named.
+    ///
+    /// # Errors
+    /// In words: the first file that could not be copied.
+    pub fn put(&self, folder: &Path) -> Result<String, String> {
+        let mut there = Vec::new();
+        for (to, (top, below)) in &self.files {
+            let path = Path::new(OsStr::from_bytes(to));
+            if folder.join(path).symlink_metadata().is_ok() {
+                there.push(to.as_slice());
+                continue;
+            }
+            copy(top, below, folder, path)
+                .map_err(|error| format!("copy: {} could not be copied: {error}", top.join(below).display()))?;
+        }
+        Ok(names(there.into_iter()))
+    }
+
     fn ignored(&mut self, checkout: &Checkout, base: &GitTree<'_>, text: &str) -> Result<()> {
         let rule = PathRule::parse(text, "copy".to_owned()).map_err(|wrong| Stop::new(Exit::Usage, wrong))?;
         // The checkout that the job starts from; what lies only in the main one is meant as well.

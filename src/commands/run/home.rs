@@ -62,6 +62,6 @@ impl Job {
 }
 
 /// One for all clones of the person: they share the logins.
-fn login_lock(surroundings: &Surroundings) -> Option<PathBuf> {
+pub fn login_lock(surroundings: &Surroundings) -> Option<PathBuf> {
     Some(surroundings.state_home()?.join("agentgate/logins.lock"))
 }

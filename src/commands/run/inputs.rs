@@ -297,13 +297,26 @@ pub fn places(
     surroundings: &Surroundings,
     id: &str,
 ) -> Result<Places> {
-    let root = match &effective.worktree_root {
-        Some(root) => chosen_root(&checkout.clone, root, &person.shown())?,
-        None => jobs_root(&checkout.clone, surroundings.state_home().as_deref())?,
-    };
+    let root = root_of(checkout, effective, person, surroundings)?;
     let places = Places::of(&root, id);
     must_be_free(checkout, &Store::of(&checkout.common), &places, id)?;
     Ok(places)
+}
+
+/// The folder of the clone's jobs, which need not exist.
+///
+/// # Errors
+/// Exit 64 for one that cannot be used.
+pub fn root_of(
+    checkout: &Checkout,
+    effective: &Effective,
+    person: &Person,
+    surroundings: &Surroundings,
+) -> Result<PathBuf> {
+    match &effective.worktree_root {
+        Some(root) => chosen_root(&checkout.clone, root, &person.shown()),
+        None => jobs_root(&checkout.clone, surroundings.state_home().as_deref()),
+    }
 }
 
 fn must_be_free(checkout: &Checkout, store: &Store, places: &Places, id: &str) -> Result<()> {

@@ -180,7 +180,9 @@ impl Job {
             store::BUNDLE,
             store::GIT_DIRS,
         ];
-        for name in names {
+        let checks = self.verdict.iter().flat_map(|verdict| &verdict.checks);
+        let logs: Vec<String> = checks.filter_map(|result| result.log.clone()).collect();
+        for name in names.into_iter().chain(logs.iter().map(String::as_str)) {
             let from = self.owner.folder.path.join(name);
             if !from.exists() {
                 continue;

@@ -3,6 +3,7 @@
 //! next -> do -> append what happened -> fold, until the machine says that the job is over. All
 //! that could be refused is refused in `prepare`, before anything was made.
 
+mod checks;
 mod copy;
 mod freeze;
 mod home;
@@ -22,13 +23,16 @@ use anyhow::Result;
 use super::{Surroundings, Watch};
 use crate::agent::effective::Asked;
 use crate::exit::{Exit, Stop};
+use crate::gate::checks::CheckResult;
 use crate::gate::{Finding, Warning};
 use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
 
+pub use checks::not_run;
 pub use copy::Copies;
-pub use inputs::{default_job_id, must_be_clean, places, read_task, rules_of, settings_of, task_place};
+pub use home::login_lock;
+pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};
 
 /// What the person asked for.
 #[derive(Clone, Debug)]
@@ -80,6 +84,8 @@ pub struct Report {
     pub not_covered: Vec<String>,
     /// What the gate found.
     pub findings: Vec<Finding>,
+    /// What the checks came to.
+    pub checks: Vec<CheckResult>,
     /// Changes that break no rule and must not be overlooked.
     pub warnings: Vec<Warning>,
     /// Things worth knowing.

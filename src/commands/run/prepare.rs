@@ -12,6 +12,7 @@ use super::inputs::{
 };
 use crate::agent::command::Found;
 use crate::agent::effective::{Effective, label};
+use crate::commands::checks::sweep;
 use crate::commands::implementer::{self, Chosen, Origin};
 use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
@@ -161,6 +162,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         None => acquire(&checkout, &id, options, watch)?,
     };
     let places = places(&checkout, &effective, &person, surroundings, &id)?;
+    notices.append(&mut sweep(&places.root));
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),

@@ -226,6 +226,13 @@ impl Job {
                     ));
                 }
             }
+            let checks = self.verdict.iter().flat_map(|verdict| &verdict.checks);
+            for (result, log) in checks.filter_map(|result| Some((result, result.log.as_ref()?))) {
+                if result.end.failed() {
+                    let what = format!("what check `{}` said", result.name);
+                    next.push((format!("cat {}", shell(&folder.path.join(log))), what));
+                }
+            }
             if self.owner.state.setup.is_some() {
                 next.push((
                     format!("cat {}", shell(&folder.path.join(store::SETUP_LOG))),
@@ -255,6 +262,11 @@ impl Job {
                 .verdict
                 .as_ref()
                 .map(|verdict| verdict.findings.clone())
+                .unwrap_or_default(),
+            checks: self
+                .verdict
+                .as_ref()
+                .map(|verdict| verdict.checks.clone())
                 .unwrap_or_default(),
             warnings: self
                 .verdict

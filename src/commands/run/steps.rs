@@ -326,6 +326,15 @@ impl Job {
             hidden(path, judged_by, message, hint);
         }
         verdict.settle();
+        let changed: Vec<Vec<u8>> = gate::tree::diff(&base, &candidate)
+            .map_err(gate::GateError::from)?
+            .into_iter()
+            .map(|change| change.path)
+            .collect();
+        if !self.run_checks(&mut verdict, frozen.tree(), &changed, watch)? {
+            // A signal: the loop ends the job.
+            return Ok(());
+        }
         self.owner
             .folder
             .save(store::GATE_LOG, gate::render::text(&verdict).as_bytes())?;

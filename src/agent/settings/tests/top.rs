@@ -140,3 +140,80 @@ fn the_persons_file_may_be_absent_a_link_or_an_error() {
     crate::files::create_new(&folder, b"", 0o600).unwrap();
     refuses("cannot be read");
 }
+
+#[test]
+fn checks_are_read() {
+    let text = "checks:
+- name: unit tests
+  run: npm test && npm run lint
+- {name: lint, run: [./lint.sh, -x], timeout: 2h, when: [payments/, '**/*.ts'], baseline: true}
+";
+    let expected = [
+        Check {
+            name: "unit tests".into(),
+            run: vec!["sh".into(), "-c".into(), "npm test && npm run lint".into()],
+            timeout: 600,
+            when: Vec::new(),
+            baseline: false,
+        },
+        Check {
+            name: "lint".into(),
+            run: words("./lint.sh -x"),
+            timeout: 7200,
+            when: words("payments/ **/*.ts"),
+            baseline: true,
+        },
+    ];
+    assert_eq!(settings(text).checks, expected);
+    let (first, hint) = refused_to_person(text);
+    assert!(
+        first.starts_with("1:1: `checks` is for a repository's owners to set"),
+        "{first}"
+    );
+    assert_eq!(hint, "put it into the repository's architecture/agentgate.yml");
+}
+
+#[test]
+fn wrong_checks_are_refused_at_their_place() {
+    for (value, first) in [
+        ("npm test", "1:9: `checks` must be a list, not text"),
+        ("[]", "1:9: `checks` is an empty list"),
+        ("[npm test]", "1:10: `checks[0]` must be a map, not text"),
+        ("[{name: a}]", "1:10: `checks[0]` has no `run`"),
+        ("[{run: a}]", "1:10: `checks[0]` has no `name`"),
+        ("[{name: a, run: ' '}]", "1:25: `checks[0].run` is empty"),
+        ("[{name: a, run: []}]", "1:25: `checks[0].run` is an empty list"),
+        ("[{name: a, run: ['']}]", "1:25: `checks[0].run` names no program"),
+        ("[{name: a, run: true}]", "1:25: `checks[0].run` must be text"),
+        ("[{name: ' a', run: x}]", "1:17: `checks[0].name` is no name"),
+        ("[{name: \"a\\e[2J\", run: x}]", "1:17: `checks[0].name` is no name"),
+        (
+            "[{name: a, run: x}, {name: a, run: y}]",
+            "1:36: `a` stands twice in `checks`",
+        ),
+        (
+            "[{name: a, run: x, timeout: 5}]",
+            "1:37: `checks[0].timeout` must be a duration",
+        ),
+        (
+            "[{name: a, run: x, timeout: 25h}]",
+            "1:37: `checks[0].timeout` is longer than 1d",
+        ),
+        (
+            "[{name: a, run: x, when: []}]",
+            "1:34: `checks[0].when` is an empty list",
+        ),
+        (
+            "[{name: a, run: x, when: [/src]}]",
+            "1:35: `checks[0].when`: path `/src`: absolute",
+        ),
+        (
+            "[{name: a, run: x, baseline: 1}]",
+            "1:38: `checks[0].baseline` must be true or false, not a number",
+        ),
+        ("[{name: a, run: x, wen: [a]}]", "1:28: unknown key `checks[0].wen`"),
+    ] {
+        let got = refused(&format!("checks: {value}\n"));
+        assert!(got.0.starts_with(first), "{value}: {got:?}");
+    }
+}
