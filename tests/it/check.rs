@@ -3,6 +3,8 @@
 
 mod base;
 mod clones;
+mod content;
+mod malformed;
 mod policy_change;
 
 use crate::support::repo::{POLICY, Repo, TRAILERS};

@@ -6,6 +6,7 @@ use anyhow::Result;
 use git2::{Oid, Repository};
 
 use crate::exit::{Exit, Stop};
+use crate::gate::content::MALFORMED;
 use crate::gate::policy::PolicyError;
 use crate::gate::tree::lookup;
 use crate::gate::{GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, rules};
@@ -108,6 +109,10 @@ impl<'a> Scene<'a> {
             for policy in &policies {
                 verdict.merge(rules::judge(policy, &base, &head, task)?);
             }
+        }
+        // No checkout shows what is meant, so the commit is named that does.
+        for finding in verdict.findings.iter_mut().filter(|f| f.judged_by == MALFORMED) {
+            finding.commit = Some(self.head.to_string());
         }
         let known: HashSet<(Rule, Vec<u8>)> = verdict.findings.iter().map(|f| (f.rule, f.path.clone())).collect();
         for commit in &self.range.commits {
