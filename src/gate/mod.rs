@@ -6,6 +6,7 @@
 
 pub mod autoexec;
 pub mod content;
+pub mod credentials;
 pub mod imports;
 mod known;
 pub mod leftovers;
@@ -51,6 +52,10 @@ pub enum Rule {
     Uninspectable,
     /// An agent commit without valid trailers.
     Trailers,
+    /// More changed files or lines than the policy allows.
+    TooLarge,
+    /// A credential in the change or in the task.
+    Credential,
 }
 
 impl Rule {
@@ -66,6 +71,8 @@ impl Rule {
             Rule::NewDependency => "new-dependency",
             Rule::Uninspectable => "uninspectable",
             Rule::Trailers => "trailers",
+            Rule::TooLarge => "too-large",
+            Rule::Credential => "credential",
         }
     }
 
@@ -80,7 +87,14 @@ impl Rule {
             Rule::NewDependency => Exit::ForbiddenDependency,
             Rule::Uninspectable => Exit::Uninspectable,
             Rule::Trailers => Exit::Trailers,
+            Rule::TooLarge => Exit::OutOfScope,
+            Rule::Credential => Exit::Credential,
         }
+    }
+
+    /// Which findings come first, and whose exit is returned: credentials, then the lowest code.
+    fn rank(self) -> (bool, Exit) {
+        (self != Rule::Credential, self.exit())
     }
 }
 
@@ -122,7 +136,7 @@ pub struct Warning {
 /// What the gate found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// All broken rules, sorted by exit code, path, line; never deduplicated away.
+    /// All broken rules, credentials first, then sorted by exit code, path, line; never deduplicated away.
     pub findings: Vec<Finding>,
     /// Changes that break no rule and must not be overlooked, sorted by path; one for each path, and
     /// none for a path that is a finding as protected.
@@ -136,9 +150,10 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The lowest exit code among the findings, or [`Exit::Ok`].
+    /// [`Exit::Credential`] if there is such a finding, else the lowest exit code among the findings, or [`Exit::Ok`].
     pub fn exit(&self) -> Exit {
-        self.findings.iter().map(|f| f.rule.exit()).min().unwrap_or(Exit::Ok)
+        let first = self.findings.iter().map(|f| f.rule).min_by_key(|rule| rule.rank());
+        first.map_or(Exit::Ok, Rule::exit)
     }
 
     /// How many different paths have a finding.
@@ -162,8 +177,8 @@ impl Verdict {
     /// Sorts and removes exact repetitions, so that two runs print the same bytes.
     pub fn settle(&mut self) {
         self.findings.sort_by(|a, b| {
-            (a.rule.exit(), a.rule, &a.path, a.line, a.column)
-                .cmp(&(b.rule.exit(), b.rule, &b.path, b.line, b.column))
+            (a.rule.rank(), a.rule, &a.path, a.line, a.column)
+                .cmp(&(b.rule.rank(), b.rule, &b.path, b.line, b.column))
                 .then_with(|| a.cmp(b))
         });
         self.findings.dedup();

@@ -103,6 +103,12 @@ pub struct Policy {
     pub existing: Stance,
     /// A change of a file that tools run by themselves. `Allow` is the policy's `warn`.
     pub autoexec: Stance,
+    /// Most changed paths, at least 1.
+    pub max_changed_files: Option<u32>,
+    /// Most added and deleted lines together, at least 1.
+    pub max_changed_lines: Option<u32>,
+    /// Fingerprints of values that look like credentials and are none.
+    pub allowed_credentials: Vec<String>,
 }
 
 impl Policy {
