@@ -24,6 +24,7 @@ use crate::exit::Exit;
 pub use crate::paths;
 use crate::task::Task;
 pub use policy::{Policy, PolicyError};
+pub use rules::credentials::Holder;
 pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
 
 /// Where the policy lies in every base tree.
@@ -244,6 +245,13 @@ impl From<Unreadable> for GateError {
     fn from(error: Unreadable) -> Self {
         GateError::Unreadable(error)
     }
+}
+
+/// The files of a change that hold a credential which the base does not have and its policy does not allow.
+pub fn credentials_in(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Holder>, GateError> {
+    let policy = Policy::of(base)?;
+    let changes = tree::diff(base, candidate)?;
+    Ok(rules::credentials::added(&policy, &[base], candidate, &changes)?.0)
 }
 
 /// Judges a whole change: everything that differs between `base` and `candidate`, by the policy

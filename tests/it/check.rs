@@ -4,6 +4,8 @@
 mod base;
 mod clones;
 mod content;
+mod credentials;
+mod limits;
 mod malformed;
 mod policy_change;
 

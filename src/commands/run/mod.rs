@@ -4,6 +4,7 @@
 //! that could be refused is refused in `prepare`, before anything was made.
 
 mod copy;
+mod credentials;
 mod freeze;
 mod home;
 mod inputs;

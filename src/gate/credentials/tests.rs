@@ -276,7 +276,7 @@ fn hostile_text_takes_no_long_time() {
         "A",
         "\\n",
     ] {
-        let text = piece.repeat(2_000_000 / piece.len());
+        let text = piece.repeat(300_000 / piece.len());
         let _ = search(text.as_bytes());
     }
 }
