@@ -108,10 +108,10 @@ fn decoded(content: &[u8]) -> Option<Vec<u8>> {
 
 fn scan(text: &[u8]) -> Vec<Hit> {
     let mut found: Vec<Found> = Vec::new();
-    let mut at = 0;
+    let mut runs = tokens::Runs::default();
+    let mut at = skip(text);
     while at < text.len() {
-        let rest = &text[at..];
-        let here = tokens::at(text, at)
+        let here = tokens::at(text, at, &mut runs)
             .or_else(|| assigned::at(text, at))
             .or_else(|| keys::at(text, at));
         // A value is passed over: what lies inside of it is no second one.
@@ -121,7 +121,7 @@ fn scan(text: &[u8]) -> Vec<Hit> {
                 found.push(hit);
                 end
             }
-            None => at + 1 + skip(&rest[1..]),
+            None => at + 1 + skip(&text[at + 1..]),
         };
     }
     let mut hits = Vec::new();
@@ -162,10 +162,20 @@ fn scan(text: &[u8]) -> Vec<Hit> {
 
 /// How many bytes cannot begin anything that is looked for.
 fn skip(text: &[u8]) -> usize {
-    text.iter()
-        .position(|&byte| byte.is_ascii_alphabetic() || byte == b'-')
-        .unwrap_or(text.len())
+    text.iter().position(|&byte| BEGIN[byte as usize]).unwrap_or(text.len())
 }
+
+/// The first bytes of tokens, names and headers.
+const BEGIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"AGNPSadghlnprsx-";
+    let mut index = 0;
+    while index < bytes.len() {
+        table[bytes[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
 
 fn fingerprint(value: &[u8]) -> String {
     let sum = Sha256::digest(value);

@@ -30,6 +30,9 @@ pub(super) fn is_key(rule: &str) -> bool {
 /// The key whose header begins here.
 pub(super) fn at(text: &[u8], at: usize) -> Option<Found> {
     let rest = &text[at..];
+    if !matches!(rest, [b'-', b'-', ..] | [b'P', b'u', ..]) {
+        return None;
+    }
     if let Some(after) = rest.strip_prefix(b"-----BEGIN ") {
         let label = label(after)?;
         let from = at + b"-----BEGIN ".len() + label;

@@ -7,7 +7,7 @@ struct Form {
     rule: &'static str,
     what: &'static str,
     start: &'static str,
-    letters: fn(u8) -> bool,
+    letters: Letters,
     /// Least and most characters after the beginning.
     length: (usize, usize),
     /// What else must be so of these characters.
@@ -18,7 +18,7 @@ const fn form(
     rule: &'static str,
     what: &'static str,
     start: &'static str,
-    letters: fn(u8) -> bool,
+    letters: Letters,
     length: (usize, usize),
     fits: fn(&[u8]) -> bool,
 ) -> Form {
@@ -32,36 +32,54 @@ const fn form(
     }
 }
 
-fn alnum(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
+/// Which characters a token consists of.
+#[derive(Clone, Copy)]
+enum Letters {
+    Alnum,
+    Word,
+    Dotted,
+    Slashed,
+    Hex,
+    Base32,
+    Upper,
+    Letter,
 }
 
-fn word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+use Letters::{Alnum, Base32, Dotted, Hex, Letter, Slashed, Upper, Word};
+
+impl Letters {
+    const COUNT: usize = 8;
+
+    fn has(self, byte: u8) -> bool {
+        let word = || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        match self {
+            Alnum => byte.is_ascii_alphanumeric(),
+            Word => word(),
+            Dotted => word() || byte == b'.',
+            Slashed => word() || byte == b'/',
+            Hex => byte.is_ascii_hexdigit(),
+            Base32 => byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7'),
+            Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Letter => byte.is_ascii_alphabetic(),
+        }
+    }
 }
 
-fn dotted(byte: u8) -> bool {
-    word(byte) || byte == b'.'
-}
+/// Where the run of each kind of characters ends that was looked at last. A text of beginnings alone would else be read
+/// anew from each of them.
+#[derive(Default)]
+pub(super) struct Runs([(usize, usize); Letters::COUNT]);
 
-fn slashed(byte: u8) -> bool {
-    word(byte) || byte == b'/'
-}
-
-fn hex(byte: u8) -> bool {
-    byte.is_ascii_hexdigit()
-}
-
-fn base32(byte: u8) -> bool {
-    byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7')
-}
-
-fn upper(byte: u8) -> bool {
-    byte.is_ascii_uppercase() || byte.is_ascii_digit()
-}
-
-fn letter(byte: u8) -> bool {
-    byte.is_ascii_alphabetic()
+impl Runs {
+    /// How many such characters follow from here on.
+    fn length(&mut self, text: &[u8], at: usize, letters: Letters) -> usize {
+        let (start, end) = &mut self.0[letters as usize];
+        if !(*start..*end).contains(&at) {
+            *start = at;
+            *end = at + text[at..].iter().take_while(|&&byte| letters.has(byte)).count();
+        }
+        *end - at
+    }
 }
 
 fn any(_: &[u8]) -> bool {
@@ -115,41 +133,41 @@ const SHOPIFY: &str = "Shopify token";
 const STRIPE: &str = "Stripe live key";
 
 const FORMS: &[Form] = &[
-    form("aws-access-key-id", AWS, "AKIA", base32, (16, 16), any),
-    form("aws-access-key-id", AWS, "ASIA", base32, (16, 16), any),
-    form("aws-access-key-id", AWS, "ABIA", base32, (16, 16), any),
-    form("aws-access-key-id", AWS, "ACCA", base32, (16, 16), any),
-    form("github-token", GITHUB, "ghp_", alnum, (36, 36), checksum::fits),
-    form("github-token", GITHUB, "gho_", alnum, (36, 36), checksum::fits),
-    form("github-token", GITHUB, "ghu_", alnum, (36, 36), checksum::fits),
-    form("github-token", GITHUB, "ghs_", alnum, (36, 36), checksum::fits),
-    form("github-token", GITHUB, "ghr_", alnum, (36, 76), checksum::fits),
-    form("github-token", GITHUB, "github_pat_", word, (82, 82), mixed),
-    form("gitlab-token", GITLAB, "glpat-", word, (20, 300), mixed),
-    form("gitlab-token", GITLAB, "gldt-", word, (20, 300), mixed),
-    form("gitlab-token", GITLAB, "glrt-", word, (20, 300), mixed),
-    form("gitlab-token", GITLAB, "glcbt-", word, (20, 300), mixed),
-    form("gitlab-token", GITLAB, "glptt-", hex, (40, 40), digits_and_letters),
-    form("gitlab-token", GITLAB, "glagent-", word, (50, 300), mixed),
-    form("gitlab-token", GITLAB, "gloas-", word, (60, 300), mixed),
-    form("gitlab-token", GITLAB, "glsoat-", word, (20, 300), mixed),
-    form("gitlab-token", GITLAB, "glft-", word, (20, 300), mixed),
-    form("gitlab-token", GITLAB, "glimt-", word, (20, 300), mixed),
-    form("slack-token", SLACK, "xoxb-", word, (24, 300), slack),
-    form("slack-token", SLACK, "xoxp-", word, (24, 300), slack),
-    form("slack-token", SLACK, "xoxa-", word, (24, 300), slack),
-    form("slack-token", SLACK, "xoxo-", word, (24, 300), slack),
-    form("slack-token", SLACK, "xoxr-", word, (24, 300), slack),
-    form("slack-token", SLACK, "xoxs-", word, (24, 300), slack),
-    form("slack-token", SLACK, "xoxe-", word, (24, 400), slack),
-    form("slack-token", SLACK, "xoxe.xoxb-", word, (24, 400), slack),
-    form("slack-token", SLACK, "xoxe.xoxp-", word, (24, 400), slack),
-    form("slack-token", SLACK, "xapp-", word, (40, 300), slack),
+    form("aws-access-key-id", AWS, "AKIA", Base32, (16, 16), any),
+    form("aws-access-key-id", AWS, "ASIA", Base32, (16, 16), any),
+    form("aws-access-key-id", AWS, "ABIA", Base32, (16, 16), any),
+    form("aws-access-key-id", AWS, "ACCA", Base32, (16, 16), any),
+    form("github-token", GITHUB, "ghp_", Alnum, (36, 36), checksum::fits),
+    form("github-token", GITHUB, "gho_", Alnum, (36, 36), checksum::fits),
+    form("github-token", GITHUB, "ghu_", Alnum, (36, 36), checksum::fits),
+    form("github-token", GITHUB, "ghs_", Alnum, (36, 36), checksum::fits),
+    form("github-token", GITHUB, "ghr_", Alnum, (36, 76), checksum::fits),
+    form("github-token", GITHUB, "github_pat_", Word, (82, 82), mixed),
+    form("gitlab-token", GITLAB, "glpat-", Word, (20, 300), mixed),
+    form("gitlab-token", GITLAB, "gldt-", Word, (20, 300), mixed),
+    form("gitlab-token", GITLAB, "glrt-", Word, (20, 300), mixed),
+    form("gitlab-token", GITLAB, "glcbt-", Word, (20, 300), mixed),
+    form("gitlab-token", GITLAB, "glptt-", Hex, (40, 40), digits_and_letters),
+    form("gitlab-token", GITLAB, "glagent-", Word, (50, 300), mixed),
+    form("gitlab-token", GITLAB, "gloas-", Word, (60, 300), mixed),
+    form("gitlab-token", GITLAB, "glsoat-", Word, (20, 300), mixed),
+    form("gitlab-token", GITLAB, "glft-", Word, (20, 300), mixed),
+    form("gitlab-token", GITLAB, "glimt-", Word, (20, 300), mixed),
+    form("slack-token", SLACK, "xoxb-", Word, (24, 300), slack),
+    form("slack-token", SLACK, "xoxp-", Word, (24, 300), slack),
+    form("slack-token", SLACK, "xoxa-", Word, (24, 300), slack),
+    form("slack-token", SLACK, "xoxo-", Word, (24, 300), slack),
+    form("slack-token", SLACK, "xoxr-", Word, (24, 300), slack),
+    form("slack-token", SLACK, "xoxs-", Word, (24, 300), slack),
+    form("slack-token", SLACK, "xoxe-", Word, (24, 400), slack),
+    form("slack-token", SLACK, "xoxe.xoxb-", Word, (24, 400), slack),
+    form("slack-token", SLACK, "xoxe.xoxp-", Word, (24, 400), slack),
+    form("slack-token", SLACK, "xapp-", Word, (40, 300), slack),
     form(
         "slack-webhook",
         "Slack webhook",
         "hooks.slack.com/services/",
-        slashed,
+        Slashed,
         (40, 90),
         slack_hook,
     ),
@@ -157,7 +175,7 @@ const FORMS: &[Form] = &[
         "discord-webhook",
         "Discord webhook",
         "discord.com/api/webhooks/",
-        slashed,
+        Slashed,
         (78, 120),
         discord_hook,
     ),
@@ -165,27 +183,27 @@ const FORMS: &[Form] = &[
         "discord-webhook",
         "Discord webhook",
         "discordapp.com/api/webhooks/",
-        slashed,
+        Slashed,
         (78, 120),
         discord_hook,
     ),
-    form("stripe-key", STRIPE, "sk_live_", alnum, (24, 250), mixed),
-    form("stripe-key", STRIPE, "rk_live_", alnum, (24, 250), mixed),
-    form("google-api-key", "Google API key", "AIza", word, (35, 35), mixed),
+    form("stripe-key", STRIPE, "sk_live_", Alnum, (24, 250), mixed),
+    form("stripe-key", STRIPE, "rk_live_", Alnum, (24, 250), mixed),
+    form("google-api-key", "Google API key", "AIza", Word, (35, 35), mixed),
     form(
         "google-oauth-secret",
         "Google OAuth client secret",
         "GOCSPX-",
-        word,
+        Word,
         (28, 28),
         mixed,
     ),
-    form("npm-token", "npm token", "npm_", alnum, (36, 36), checksum::fits),
+    form("npm-token", "npm token", "npm_", Alnum, (36, 36), checksum::fits),
     form(
         "pypi-token",
         "PyPI token",
         "pypi-AgEIcHlwaS5vcmc",
-        word,
+        Word,
         (50, 1000),
         mixed,
     ),
@@ -193,7 +211,7 @@ const FORMS: &[Form] = &[
         "pypi-token",
         "TestPyPI token",
         "pypi-AgENdGVzdC5weXBpLm9yZw",
-        word,
+        Word,
         (50, 1000),
         mixed,
     ),
@@ -201,42 +219,42 @@ const FORMS: &[Form] = &[
         "rubygems-token",
         "RubyGems token",
         "rubygems_",
-        hex,
+        Hex,
         (48, 48),
         digits_and_letters,
     ),
-    form("docker-token", "Docker Hub token", "dckr_pat_", word, (27, 27), mixed),
-    form("docker-token", "Docker Hub token", "dckr_oat_", word, (32, 32), mixed),
-    form("anthropic-key", "Anthropic API key", "sk-ant-", word, (80, 300), mixed),
-    form("openai-key", OPENAI, "sk-proj-", word, (40, 300), openai),
-    form("openai-key", OPENAI, "sk-svcacct-", word, (40, 300), openai),
-    form("openai-key", OPENAI, "sk-admin-", word, (40, 300), openai),
-    form("openai-key", OPENAI, "sk-", alnum, (48, 48), openai),
+    form("docker-token", "Docker Hub token", "dckr_pat_", Word, (27, 27), mixed),
+    form("docker-token", "Docker Hub token", "dckr_oat_", Word, (32, 32), mixed),
+    form("anthropic-key", "Anthropic API key", "sk-ant-", Word, (80, 300), mixed),
+    form("openai-key", OPENAI, "sk-proj-", Word, (40, 300), openai),
+    form("openai-key", OPENAI, "sk-svcacct-", Word, (40, 300), openai),
+    form("openai-key", OPENAI, "sk-admin-", Word, (40, 300), openai),
+    form("openai-key", OPENAI, "sk-", Alnum, (48, 48), openai),
     form(
         "openrouter-key",
         "OpenRouter API key",
         "sk-or-v1-",
-        hex,
+        Hex,
         (64, 64),
         digits_and_letters,
     ),
-    form("groq-key", "Groq API key", "gsk_", alnum, (52, 52), mixed),
-    form("xai-key", "xAI API key", "xai-", alnum, (80, 80), mixed),
+    form("groq-key", "Groq API key", "gsk_", Alnum, (52, 52), mixed),
+    form("xai-key", "xAI API key", "xai-", Alnum, (80, 80), mixed),
     form(
         "hugging-face-token",
         "Hugging Face token",
         "hf_",
-        letter,
+        Letter,
         (34, 34),
         mixed,
     ),
-    form("replicate-token", "Replicate token", "r8_", alnum, (37, 37), mixed),
-    form("sendgrid-key", "SendGrid API key", "SG.", dotted, (66, 66), sendgrid),
+    form("replicate-token", "Replicate token", "r8_", Alnum, (37, 37), mixed),
+    form("sendgrid-key", "SendGrid API key", "SG.", Dotted, (66, 66), sendgrid),
     form(
         "digitalocean-token",
         "DigitalOcean token",
         "dop_v1_",
-        hex,
+        Hex,
         (64, 64),
         digits_and_letters,
     ),
@@ -244,7 +262,7 @@ const FORMS: &[Form] = &[
         "digitalocean-token",
         "DigitalOcean token",
         "doo_v1_",
-        hex,
+        Hex,
         (64, 64),
         digits_and_letters,
     ),
@@ -252,30 +270,30 @@ const FORMS: &[Form] = &[
         "digitalocean-token",
         "DigitalOcean token",
         "dor_v1_",
-        hex,
+        Hex,
         (64, 64),
         digits_and_letters,
     ),
-    form("shopify-token", SHOPIFY, "shpat_", hex, (32, 32), digits_and_letters),
-    form("shopify-token", SHOPIFY, "shpca_", hex, (32, 32), digits_and_letters),
-    form("shopify-token", SHOPIFY, "shppa_", hex, (32, 32), digits_and_letters),
-    form("shopify-token", SHOPIFY, "shpss_", hex, (32, 32), digits_and_letters),
+    form("shopify-token", SHOPIFY, "shpat_", Hex, (32, 32), digits_and_letters),
+    form("shopify-token", SHOPIFY, "shpca_", Hex, (32, 32), digits_and_letters),
+    form("shopify-token", SHOPIFY, "shppa_", Hex, (32, 32), digits_and_letters),
+    form("shopify-token", SHOPIFY, "shpss_", Hex, (32, 32), digits_and_letters),
     form(
         "databricks-token",
         "Databricks token",
         "dapi",
-        hex,
+        Hex,
         (32, 32),
         digits_and_letters,
     ),
-    form("vault-token", "Vault token", "hvs.", word, (90, 300), mixed),
-    form("vault-token", "Vault token", "hvb.", word, (90, 400), mixed),
-    form("linear-key", "Linear API key", "lin_api_", alnum, (40, 40), mixed),
+    form("vault-token", "Vault token", "hvs.", Word, (90, 300), mixed),
+    form("vault-token", "Vault token", "hvb.", Word, (90, 400), mixed),
+    form("linear-key", "Linear API key", "lin_api_", Alnum, (40, 40), mixed),
     form(
         "grafana-token",
         "Grafana service account token",
         "glsa_",
-        word,
+        Word,
         (41, 41),
         mixed,
     ),
@@ -283,7 +301,7 @@ const FORMS: &[Form] = &[
         "atlassian-token",
         "Atlassian API token",
         "ATATT3",
-        word,
+        Word,
         (170, 200),
         mixed,
     ),
@@ -291,7 +309,7 @@ const FORMS: &[Form] = &[
         "pulumi-token",
         "Pulumi token",
         "pul-",
-        hex,
+        Hex,
         (40, 40),
         digits_and_letters,
     ),
@@ -299,7 +317,7 @@ const FORMS: &[Form] = &[
         "supabase-token",
         "Supabase token",
         "sbp_",
-        hex,
+        Hex,
         (40, 40),
         digits_and_letters,
     ),
@@ -307,7 +325,7 @@ const FORMS: &[Form] = &[
         "sentry-token",
         "Sentry token",
         "sntryu_",
-        hex,
+        Hex,
         (64, 64),
         digits_and_letters,
     ),
@@ -315,7 +333,7 @@ const FORMS: &[Form] = &[
         "new-relic-key",
         "New Relic API key",
         "NRAK-",
-        upper,
+        Upper,
         (27, 27),
         digits_and_letters,
     ),
@@ -323,7 +341,7 @@ const FORMS: &[Form] = &[
         "postman-key",
         "Postman API key",
         "PMAK-",
-        word,
+        Word,
         (59, 59),
         digits_and_letters,
     ),
@@ -331,7 +349,7 @@ const FORMS: &[Form] = &[
         "planetscale-token",
         "PlanetScale token",
         "pscale_tkn_",
-        dotted,
+        Dotted,
         (32, 64),
         mixed,
     ),
@@ -339,7 +357,7 @@ const FORMS: &[Form] = &[
         "planetscale-token",
         "PlanetScale password",
         "pscale_pw_",
-        dotted,
+        Dotted,
         (32, 64),
         mixed,
     ),
@@ -347,34 +365,34 @@ const FORMS: &[Form] = &[
         "age-key",
         "age secret key",
         "AGE-SECRET-KEY-1",
-        upper,
+        Upper,
         (58, 58),
         digits_and_letters,
     ),
 ];
 
 /// The token that begins here. The longest beginning counts.
-pub(super) fn at(text: &[u8], at: usize) -> Option<Found> {
+pub(super) fn at(text: &[u8], at: usize, runs: &mut Runs) -> Option<Found> {
     let rest = &text[at..];
     if !begins(rest) || !is_boundary(text, at) {
         return None;
     }
-    let fits = |form: &Form| {
-        let after = rest.strip_prefix(form.start.as_bytes())?;
+    let mut best: Option<(&Form, usize)> = None;
+    for form in FORMS {
+        let start = form.start.as_bytes();
+        if start[0] != rest[0] || !rest.starts_with(start) {
+            continue;
+        }
         let (least, most) = form.length;
-        let length = after
-            .iter()
-            .take(most + 1)
-            .take_while(|&&byte| (form.letters)(byte))
-            .count();
+        let length = runs.length(text, at + start.len(), form.letters);
+        let after = &rest[start.len()..];
         let follows = after.get(length).is_some_and(u8::is_ascii_alphanumeric);
         let is_one = (least..=most).contains(&length) && !follows && (form.fits)(&after[..length]);
-        is_one.then(|| form.start.len() + length)
-    };
-    let (form, length) = FORMS
-        .iter()
-        .filter_map(|form| Some((form, fits(form)?)))
-        .max_by_key(|(form, _)| form.start.len())?;
+        if is_one && best.is_none_or(|(other, _)| other.start.len() < start.len()) {
+            best = Some((form, start.len() + length));
+        }
+    }
+    let (form, length) = best?;
     Some(Found {
         rule: form.rule,
         what: form.what,
@@ -423,6 +441,7 @@ mod tests {
     fn no_form_is_passed_over_by_its_first_bytes() {
         for form in FORMS {
             assert!(begins(form.start.as_bytes()), "{}", form.start);
+            assert_eq!(super::super::skip(form.start.as_bytes()), 0, "{}", form.start);
             assert!(form.length.0 <= form.length.1);
         }
     }
