@@ -54,7 +54,12 @@ impl<'a> GitTree<'a> {
         }
         let read = |error: git2::Error| unreadable("tree", id, &error);
         let odb = self.repo.odb().map_err(read)?;
-        let object = odb.read(to_git2(id).map_err(read)?).map_err(read)?;
+        let oid = to_git2(id).map_err(read)?;
+        // libgit2 keeps what it reads in memory, a tree only in the form in which it was asked for first. Asked so, each
+        // read of the bytes is one of the disk, checked anew: an agent may have been at the store since. It refuses some
+        // malformed trees, which are read all the same.
+        let _ = self.repo.find_tree(oid);
+        let object = odb.read(oid).map_err(read)?;
         let damaged = |why: String| Unreadable {
             what: format!("tree {id}: {why}"),
         };

@@ -6,6 +6,7 @@
 use anyhow::Result;
 
 use super::prepare::Job;
+use crate::exit::Stop;
 use crate::gate::credentials::search;
 use crate::gate::{self, GateError};
 use crate::git::evidence;
@@ -18,7 +19,9 @@ impl Job {
     pub(super) fn find_credentials(&mut self, frozen: &Frozen) -> Result<()> {
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
-        self.credentials = gate::credentials_in(&base, &candidate)?;
+        // Where it cannot be told, nothing of the candidate is saved, and nothing is deleted.
+        let found = gate::credentials_in(&base, &candidate);
+        self.credentials = found.map_err(|error| Stop::new(error.exit(), error.to_string()))?;
         if let Some(held) = self.credential_words() {
             self.notices.push(format!(
                 "{held}; so the record has no ref, and `x` stands in the place of the values in its patch"

@@ -53,7 +53,10 @@ const BETWEEN: usize = 16;
 /// The name with its value that begins here; the span is the value's.
 pub(super) fn at(text: &[u8], at: usize) -> Option<Found> {
     let second = text.get(at + 1)? | 0x20;
-    if !matches!((text[at] | 0x20, second), (b'a', b'c' | b'w') | (b's', b'e' | b't' | b'h')) {
+    if !matches!(
+        (text[at] | 0x20, second),
+        (b'a', b'c' | b'w') | (b's', b'e' | b't' | b'h')
+    ) {
         return None;
     }
     FORMS.iter().find_map(|form| {
