@@ -1,6 +1,6 @@
 //! `agentgate open`: a job's candidate as a worktree to look at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -10,7 +10,7 @@ use crate::exit::{Exit, Stop};
 use crate::git::refs;
 use crate::git::shell;
 use crate::git::worktree::{Content, Worktree, fill, in_the_way};
-use crate::store::Store;
+use crate::store::{PATCH, Store};
 
 /// Where the candidate can be looked at.
 #[derive(Clone, Debug)]
@@ -48,7 +48,10 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
         ))
         .into());
     }
-    let record = refs::record(&checkout.repo, id)?.ok_or_else(|| nothing(id))?;
+    let record = refs::record(&checkout.repo, id)?.ok_or_else(|| match &owner.state.frozen {
+        Some(_) => without_ref(id, &owner.folder.path.join(PATCH)),
+        None => nothing(id),
+    })?;
     let tree = checkout
         .repo
         .find_tree(record)
@@ -79,6 +82,18 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
         worktree: path,
         was_there: false,
     })
+}
+
+/// A candidate was frozen and is in no ref.
+fn without_ref(id: &str, patch: &Path) -> Stop {
+    Stop::new(
+        Exit::WrongState,
+        format!("the candidate of job {id} was not kept: it held a credential, or somebody deleted its ref"),
+    )
+    .hint(format!(
+        "its patch has `x` in the place of credentials: git apply {}",
+        shell(patch)
+    ))
 }
 
 fn nothing(id: &str) -> Stop {

@@ -23,7 +23,7 @@ pub struct Report {
 }
 
 /// Exit 22 for a task that cannot be used, 12 for a dirty checkout, then what `run` would end with: 2 for a
-/// repository, policy or settings that cannot be used, 64 for a set-up that cannot work, 16 for a configured
+/// repository, policy or settings that cannot be used, 24 for a task with a credential, 64 for a set-up that cannot work, 16 for a configured
 /// agent that is not there, 21 without confinement, 14 for a branch in the way.
 pub fn preflight(surroundings: &Surroundings, given: Option<&Path>) -> Result<Report> {
     let task = given.map(|task| run::read_task(&surroundings.cwd, task)).transpose()?;

@@ -4,6 +4,7 @@
 //! with two files that differ only by case stays workable.
 
 mod links;
+mod malformed;
 mod repositories;
 mod text;
 mod twins;
@@ -16,6 +17,7 @@ use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use links::leads_out;
 use twins::Twins;
 
+pub use malformed::MALFORMED;
 pub use repositories::{REPOSITORIES, is_of_git_dir};
 
 /// The name under which source that nobody can review is reported.
@@ -37,6 +39,8 @@ pub fn judge(
         folders: HashMap::new(),
     };
     let mut repositories = HashSet::new();
+    verdict.findings.extend(malformed::judge(bases, candidate)?);
+    verdict.findings.extend(links::led_out(bases, candidate, changes)?);
     for change in changes {
         let path = &change.path;
         // A file that is gone changes what git does in a repository, too.
@@ -57,8 +61,12 @@ pub fn judge(
             )),
             Kind::Symlink => {
                 if let Some(why) = leads_out(candidate, path, &after)? {
-                    let hint = "link to a path inside the repository, or copy the content";
-                    verdict.findings.push(hidden(path, "built-in: symlinks", why, hint));
+                    verdict.findings.push(links::found(path, why));
+                } else if is_git_modules(path) {
+                    verdict.findings.push(links::found(
+                        path,
+                        "symlink in the place of `.gitmodules`, which git refuses to check out".into(),
+                    ));
                 }
             }
             Kind::File | Kind::Executable | Kind::Tree => {}
@@ -70,6 +78,9 @@ pub fn judge(
     }
     Ok(())
 }
+
+/// Longest name of a file or folder on Linux, in bytes (NAME_MAX).
+const MAX_NAME: usize = 255;
 
 fn hidden(path: &[u8], judged_by: &str, message: String, hint: &str) -> Finding {
     finding(Rule::Uninspectable, path, judged_by, message, hint.into())
@@ -83,6 +94,12 @@ fn unsafe_name(name: &[u8]) -> Option<&'static str> {
     if name.contains(&0) {
         return Some("unsafe path: a NUL byte");
     }
+    if name.len() > MAX_NAME {
+        return Some("unsafe path: a component of more than 255 bytes, which cannot be checked out");
+    }
+    if text::find_control(name).is_some() {
+        return Some("unsafe path: a bidirectional control character, so that the name reads as another");
+    }
     if name.contains(&b'\\') {
         return Some("unsafe path: a backslash, which separates folders on Windows");
     }
@@ -90,6 +107,18 @@ fn unsafe_name(name: &[u8]) -> Option<&'static str> {
         return Some("unsafe path: some file systems take a component for `.git`");
     }
     None
+}
+
+/// Whether git or some file system takes the last component for `.gitmodules`, of which git refuses links
+/// (it would follow them to where submodules come from). The same list as git's own `is_ntfs_dotgitmodules`,
+/// less the short names made of a hash.
+fn is_git_modules(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let folded = fold(name);
+    let stem = folded.split(|&byte| byte == b':').next().unwrap_or_default();
+    let stem = stem.trim_ascii_end();
+    let stem = stem.strip_suffix(b".").unwrap_or(stem);
+    stem == b".gitmodules" || matches!(stem, [b'g', b'i', b't', b'm', b'o', b'd', b'~', b'1'..=b'4'])
 }
 
 /// Whether some file system takes the name for `.git`: other case, HFS+ ignorable code points,

@@ -8,6 +8,7 @@ pub mod autoexec;
 pub mod baseline;
 pub mod checks;
 pub mod content;
+pub mod credentials;
 pub mod imports;
 mod known;
 pub mod leftovers;
@@ -27,6 +28,7 @@ use crate::exit::Exit;
 pub use crate::paths;
 use crate::task::Task;
 pub use policy::{Policy, PolicyError};
+pub use rules::credentials::Holder;
 pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
 
 /// Where the policy lies in every base tree.
@@ -61,11 +63,16 @@ pub enum Rule {
     Trailers,
     /// The baseline lists a finding that is no longer there, and `--strict-baseline` was given.
     StaleBaseline,
+    /// More changed files or lines than the policy allows.
+    TooLarge,
+    /// A credential in the change or in the task.
+    Credential,
 }
 
 impl Rule {
     /// Every rule, in the order of the exit codes.
     pub const ALL: &'static [Rule] = &[
+        Rule::Credential,
         Rule::StaleBaseline,
         Rule::ProtectedPath,
         Rule::ForbiddenDirectory,
@@ -74,6 +81,7 @@ impl Rule {
         Rule::NewTopLevelDirectory,
         Rule::NewDirectory,
         Rule::OutOfScope,
+        Rule::TooLarge,
         Rule::NewDependency,
         Rule::Uninspectable,
         Rule::CheckFailed,
@@ -95,6 +103,8 @@ impl Rule {
             Rule::CheckFailed => "check-failed",
             Rule::Trailers => "trailers",
             Rule::StaleBaseline => "stale-baseline",
+            Rule::TooLarge => "too-large",
+            Rule::Credential => "credential",
         }
     }
 
@@ -111,7 +121,14 @@ impl Rule {
             Rule::CheckFailed => Exit::CheckFailed,
             Rule::Trailers => Exit::Trailers,
             Rule::StaleBaseline => Exit::PolicyUnusable,
+            Rule::TooLarge => Exit::OutOfScope,
+            Rule::Credential => Exit::Credential,
         }
+    }
+
+    /// Which findings come first, and whose exit is returned: credentials, then the lowest code.
+    fn rank(self) -> (bool, Exit) {
+        (self != Rule::Credential, self.exit())
     }
 }
 
@@ -153,7 +170,7 @@ pub struct Warning {
 /// What the gate found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// All broken rules, sorted by exit code, path, line; never deduplicated away.
+    /// All broken rules, credentials first, then sorted by exit code, path, line; never deduplicated away.
     pub findings: Vec<Finding>,
     /// Changes that break no rule and must not be overlooked, sorted by path; one for each path, and
     /// none for a path that is a finding as protected.
@@ -170,9 +187,10 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The lowest exit code among the findings, or [`Exit::Ok`].
+    /// [`Exit::Credential`] if there is such a finding, else the lowest exit code among the findings, or [`Exit::Ok`].
     pub fn exit(&self) -> Exit {
-        self.findings.iter().map(|f| f.rule.exit()).min().unwrap_or(Exit::Ok)
+        let first = self.findings.iter().map(|f| f.rule).min_by_key(|rule| rule.rank());
+        first.map_or(Exit::Ok, Rule::exit)
     }
 
     /// How many different paths have a finding.
@@ -197,8 +215,8 @@ impl Verdict {
     /// Sorts and removes exact repetitions, so that two runs print the same bytes.
     pub fn settle(&mut self) {
         self.findings.sort_by(|a, b| {
-            (a.rule.exit(), a.rule, &a.path, a.line, a.column)
-                .cmp(&(b.rule.exit(), b.rule, &b.path, b.line, b.column))
+            (a.rule.rank(), a.rule, &a.path, a.line, a.column)
+                .cmp(&(b.rule.rank(), b.rule, &b.path, b.line, b.column))
                 .then_with(|| a.cmp(b))
         });
         self.findings.dedup();
@@ -264,6 +282,13 @@ impl From<Unreadable> for GateError {
     fn from(error: Unreadable) -> Self {
         GateError::Unreadable(error)
     }
+}
+
+/// The files of a change that hold a credential which the base does not have and its policy does not allow.
+pub fn credentials_in(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Holder>, GateError> {
+    let policy = Policy::of(base)?;
+    let changes = tree::diff(base, candidate)?;
+    Ok(rules::credentials::added(&policy, &[base], candidate, &changes)?.0)
 }
 
 /// Judges a whole change: everything that differs between `base` and `candidate`, by the policy

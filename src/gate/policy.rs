@@ -125,6 +125,12 @@ pub struct Policy {
     pub dynamic_imports: Stance,
     /// Where the known findings are listed, if they are.
     pub baseline: Option<String>,
+    /// Most changed paths, at least 1.
+    pub max_changed_files: Option<u32>,
+    /// Most added and deleted lines together, at least 1.
+    pub max_changed_lines: Option<u32>,
+    /// Fingerprints of values that look like credentials and are none.
+    pub allowed_credentials: Vec<String>,
 }
 
 impl Policy {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::checks::{Cause, CheckResult};
-use super::{Finding, POLICY_PATH, Verdict, Warning};
+use super::{Finding, POLICY_PATH, Rule, Verdict, Warning};
 use crate::exit::Exit;
 use crate::task::format_duration;
 
@@ -29,10 +29,11 @@ pub fn path(bytes: &[u8]) -> String {
 
 /// `path:line:column`, as far as known.
 pub fn place(finding: &Finding) -> String {
-    let mut shown = if finding.path.is_empty() {
-        finding.commit.clone().unwrap_or_default()
-    } else {
-        path(&finding.path)
+    let mut shown = match (&finding.commit, finding.rule) {
+        _ if !finding.path.is_empty() => path(&finding.path),
+        (Some(commit), _) => commit.clone(),
+        (None, Rule::Credential) => "task".to_owned(),
+        (None, _) => "whole change".to_owned(),
     };
     for number in [finding.line, finding.line.and(finding.column)].into_iter().flatten() {
         shown.push_str(&format!(":{number}"));

@@ -1,7 +1,11 @@
 //! Trees as the gate sees them, and the difference of two of them.
 
+mod raw;
+
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub use raw::{Fault, Folder, parse};
 
 /// A git object id: 20 bytes for SHA-1, 32 for SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,6 +90,10 @@ pub trait Tree {
     fn root(&self) -> Oid;
     /// The entries of the folder with this id, in git's order.
     fn entries(&self, folder: &Oid) -> Result<Vec<Entry>, Unreadable>;
+    /// What git would never have written in the folder with this id.
+    fn faults(&self, _folder: &Oid) -> Result<Vec<Fault>, Unreadable> {
+        Ok(Vec::new())
+    }
     /// The content of a blob.
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable>;
     /// The size of a blob in bytes, without reading it.
@@ -154,69 +162,76 @@ pub fn lookup(tree: &dyn Tree, path: &[u8]) -> Result<Option<Entry>, Unreadable>
     Ok(None)
 }
 
+/// More changed paths than this are no change that anybody makes: a few small objects can name one folder a
+/// billion times.
+const MAX_CHANGES: usize = 1_000_000;
+/// Longer paths (in bytes) are not followed: each step on the way down copies the path so far.
+const MAX_PATH: usize = 1 << 16;
+
 /// Every path that differs between two trees, sorted by path bytes. Folders with equal ids are
 /// not opened, so the cost is that of the change.
+///
+/// Where a malformed folder names one path twice, each is a change of its own.
 pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unreadable> {
     let mut changes = Vec::new();
     let mut open = vec![(Vec::new(), Some(base.root()), Some(candidate.root()))];
+    let side_of = |entry: &Entry| {
+        (entry.kind != Kind::Tree).then_some(Side {
+            kind: entry.kind,
+            id: entry.id,
+        })
+    };
+    let tree_of = |entry: &Entry| (entry.kind == Kind::Tree).then_some(entry.id);
     // An explicit stack: an agent can nest folders deeper than a call stack allows.
     while let Some((prefix, before, after)) = open.pop() {
         if before == after {
             continue;
         }
+        if prefix.len() > MAX_PATH || changes.len() > MAX_CHANGES || open.len() > MAX_CHANGES {
+            let start = prefix.get(..200).unwrap_or(&prefix).escape_ascii();
+            return Err(Unreadable {
+                what: format!("the whole change: too many or too deep paths, as below {start}"),
+            });
+        }
         let old = before.map_or(Ok(Vec::new()), |id| base.entries(&id))?;
         let new = after.map_or(Ok(Vec::new()), |id| candidate.entries(&id))?;
-        let mut names: BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = BTreeMap::new();
+        let mut names: BTreeMap<Vec<u8>, (Vec<Entry>, Vec<Entry>)> = BTreeMap::new();
         for entry in old {
-            let slot = &mut names.entry(entry.name.clone()).or_default().0;
-            unique(slot, entry, &prefix)?;
+            names.entry(entry.name.clone()).or_default().0.push(entry);
         }
         for entry in new {
-            let slot = &mut names.entry(entry.name.clone()).or_default().1;
-            unique(slot, entry, &prefix)?;
+            names.entry(entry.name.clone()).or_default().1.push(entry);
         }
         for (name, (old, new)) in names {
-            let same = matches!((&old, &new), (Some(a), Some(b)) if a.kind == b.kind && a.id == b.id);
-            if same {
+            if old == new {
                 continue;
             }
             let path = join(&prefix, &name);
-            let tree_of = |entry: &Option<Entry>| entry.as_ref().filter(|e| e.kind == Kind::Tree).map(|e| e.id);
-            let side_of = |entry: &Option<Entry>| {
-                entry
-                    .as_ref()
-                    .filter(|e| e.kind != Kind::Tree)
-                    .map(|e| Side { kind: e.kind, id: e.id })
-            };
-            let (old_tree, new_tree) = (tree_of(&old), tree_of(&new));
-            if old_tree.is_some() || new_tree.is_some() {
-                open.push((path.clone(), old_tree, new_tree));
+            let old_tree = old.iter().find_map(tree_of);
+            let mut new_trees = new.iter().filter_map(tree_of).peekable();
+            if new_trees.peek().is_none() && old_tree.is_some() {
+                open.push((path.clone(), old_tree, None));
             }
-            let (before, after) = (side_of(&old), side_of(&new));
-            if before.is_some() || after.is_some() {
-                changes.push(Change { path, before, after });
+            open.extend(new_trees.map(|id| (path.clone(), old_tree, Some(id))));
+            let before = old.iter().find_map(side_of);
+            let mut sides = new.iter().filter_map(side_of).peekable();
+            if sides.peek().is_none() && before.is_some() {
+                let path = path.clone();
+                changes.push(Change {
+                    path,
+                    before,
+                    after: None,
+                });
             }
+            changes.extend(sides.map(|side| Change {
+                path: path.clone(),
+                before,
+                after: Some(side),
+            }));
         }
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(changes)
-}
-
-/// A tree that names one entry twice was made by hand: tools disagree on which one counts. So was
-/// one with a slash in a name, which would be judged as a path that it is not.
-fn unique(slot: &mut Option<Entry>, entry: Entry, folder: &[u8]) -> Result<(), Unreadable> {
-    let path = join(folder, &entry.name);
-    if entry.name.contains(&b'/') {
-        return Err(Unreadable {
-            what: format!("malformed tree: a name with a slash, {}", path.escape_ascii()),
-        });
-    }
-    match slot.replace(entry) {
-        None => Ok(()),
-        Some(_) => Err(Unreadable {
-            what: format!("malformed tree: {} stands in it twice", path.escape_ascii()),
-        }),
-    }
 }
 
 /// `prefix/name`, or `name` at the root.

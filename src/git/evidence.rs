@@ -43,6 +43,33 @@ pub fn patch(git: &Git, stage: &Stage, base: &str, tree: &str) -> Result<Vec<u8>
         .bytes()
 }
 
+/// The tree with other content at some paths, as an id in the stage's own store: nothing of it gets into the clone's.
+pub fn with_content(git: &Git, stage: &Stage, tree: &str, files: &[(&[u8], Kind, &[u8])]) -> Result<String> {
+    let index = stage.git_dir.join("index.blanked");
+    let call = || stage.git(git).env("GIT_INDEX_FILE", &index);
+    call().args(["read-tree", tree]).bytes()?;
+    let mut lines = Vec::new();
+    for (path, kind, content) in files {
+        let written = call()
+            .args(["hash-object", "-w", "--stdin"])
+            .stdin(content.to_vec())
+            .text()?;
+        let mode = match kind {
+            Kind::Executable => "100755",
+            Kind::Symlink => "120000",
+            _ => "100644",
+        };
+        lines.extend_from_slice(format!("{mode} {}\t", written.trim()).as_bytes());
+        lines.extend_from_slice(path);
+        lines.push(0);
+    }
+    call()
+        .args(["update-index", "-z", "--index-info"])
+        .stdin(lines)
+        .bytes()?;
+    Ok(call().arg("write-tree").text()?.trim().to_owned())
+}
+
 /// Files that git would have taken under the base's ignore rules and that the agent's own rules
 /// hide, sorted.
 pub fn hidden_files(git: &Git, stage: &Stage, base: &GitTree<'_>) -> Result<Vec<PathBuf>> {

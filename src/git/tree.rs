@@ -2,8 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use crate::gate::{Entry, Kind, Oid, Tree, Unreadable};
+use git2::ObjectType;
+
+use crate::gate::tree::{Fault, Folder, parse};
+use crate::gate::{Entry, Oid, Tree, Unreadable};
 
 use super::{from_git2, to_git2};
 
@@ -13,7 +17,7 @@ pub struct GitTree<'a> {
     repo: &'a git2::Repository,
     root: Oid,
     // Several rules look at the same folders.
-    folders: RefCell<HashMap<Oid, Vec<Entry>>>,
+    folders: RefCell<HashMap<Oid, Rc<Folder>>>,
 }
 
 impl<'a> GitTree<'a> {
@@ -38,8 +42,34 @@ impl<'a> GitTree<'a> {
     pub fn empty(repo: &'a git2::Repository) -> GitTree<'a> {
         let root = Oid::from_bytes(&[0; 20]).unwrap_or_else(|| unreachable!("20 bytes fit"));
         let tree = GitTree::new(repo, root);
-        tree.folders.borrow_mut().insert(root, Vec::new());
+        tree.folders.borrow_mut().insert(root, Rc::default());
         tree
+    }
+
+    /// The folder with this id, read once. Its bytes are read here and not by libgit2, which passes over
+    /// what git would not have written.
+    fn folder(&self, id: &Oid) -> Result<Rc<Folder>, Unreadable> {
+        if let Some(known) = self.folders.borrow().get(id) {
+            return Ok(known.clone());
+        }
+        let read = |error: git2::Error| unreadable("tree", id, &error);
+        let odb = self.repo.odb().map_err(read)?;
+        let oid = to_git2(id).map_err(read)?;
+        // libgit2 keeps what it reads in memory, a tree only in the form in which it was asked for first. Asked so, each
+        // read of the bytes is one of the disk, checked anew: an agent may have been at the store since. It refuses some
+        // malformed trees, which are read all the same.
+        let _ = self.repo.find_tree(oid);
+        let object = odb.read(oid).map_err(read)?;
+        let damaged = |why: String| Unreadable {
+            what: format!("tree {id}: {why}"),
+        };
+        if object.kind() != ObjectType::Tree {
+            return Err(damaged(format!("it is a {}", object.kind())));
+        }
+        let folder = parse(object.data(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))?;
+        let folder = Rc::new(folder);
+        self.folders.borrow_mut().insert(*id, folder.clone());
+        Ok(folder)
     }
 }
 
@@ -55,33 +85,11 @@ impl Tree for GitTree<'_> {
     }
 
     fn entries(&self, folder: &Oid) -> Result<Vec<Entry>, Unreadable> {
-        if let Some(known) = self.folders.borrow().get(folder) {
-            return Ok(known.clone());
-        }
-        let read = |error: git2::Error| unreadable("tree", folder, &error);
-        let tree = self.repo.find_tree(to_git2(folder).map_err(read)?).map_err(read)?;
-        let mut entries = Vec::with_capacity(tree.len());
-        for entry in tree.iter() {
-            let kind = match entry.filemode_raw() {
-                0o040000 => Kind::Tree,
-                0o120000 => Kind::Symlink,
-                0o160000 => Kind::Submodule,
-                mode if mode & 0o170000 == 0o100000 && mode & 0o111 != 0 => Kind::Executable,
-                mode if mode & 0o170000 == 0o100000 => Kind::File,
-                mode => {
-                    return Err(Unreadable {
-                        what: format!("tree {folder}: an entry has the unknown mode {mode:o}"),
-                    });
-                }
-            };
-            entries.push(Entry {
-                name: entry.name_bytes().to_vec(),
-                kind,
-                id: from_git2(entry.id()),
-            });
-        }
-        self.folders.borrow_mut().insert(*folder, entries.clone());
-        Ok(entries)
+        Ok(self.folder(folder)?.entries.clone())
+    }
+
+    fn faults(&self, folder: &Oid) -> Result<Vec<Fault>, Unreadable> {
+        Ok(self.folder(folder)?.faults.clone())
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable> {
@@ -93,7 +101,12 @@ impl Tree for GitTree<'_> {
     fn blob_size(&self, id: &Oid) -> Result<u64, Unreadable> {
         let read = |error: git2::Error| unreadable("blob", id, &error);
         let odb = self.repo.odb().map_err(read)?;
-        let (size, _) = odb.read_header(to_git2(id).map_err(read)?).map_err(read)?;
-        Ok(size as u64)
+        let (size, kind) = odb.read_header(to_git2(id).map_err(read)?).map_err(read)?;
+        match kind {
+            ObjectType::Blob => Ok(size as u64),
+            other => Err(Unreadable {
+                what: format!("blob {id}: it is a {other}"),
+            }),
+        }
     }
 }

@@ -3,6 +3,10 @@
 
 mod base;
 mod clones;
+mod content;
+mod credentials;
+mod limits;
+mod malformed;
 mod policy_change;
 mod uncommitted;
 mod whole;

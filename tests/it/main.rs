@@ -28,6 +28,7 @@ mod real_agents;
 mod run_agent;
 mod run_base;
 mod run_commit;
+mod run_credentials;
 mod run_env;
 mod run_exit;
 mod run_gate;

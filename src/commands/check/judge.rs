@@ -6,9 +6,10 @@ use anyhow::Result;
 use git2::{Oid, Repository};
 
 use crate::exit::{Exit, Stop};
+use crate::gate::content::MALFORMED;
 use crate::gate::policy::PolicyError;
 use crate::gate::tree::lookup;
-use crate::gate::{GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, rules};
+use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, rules};
 use crate::git::range::{Graph, Range};
 use crate::git::tree::GitTree;
 use crate::task::Task;
@@ -109,12 +110,14 @@ impl<'a> Scene<'a> {
                 verdict.merge(rules::judge(policy, &base, &head, task)?);
             }
         }
-        let known: HashSet<(Rule, Vec<u8>)> = verdict.findings.iter().map(|f| (f.rule, f.path.clone())).collect();
+        // No checkout shows what is meant, so the commit is named that does.
+        for finding in verdict.findings.iter_mut().filter(|f| f.judged_by == MALFORMED) {
+            finding.commit = Some(self.head.to_string());
+        }
+        let known: HashSet<Place> = verdict.findings.iter().map(place).collect();
         for commit in &self.range.commits {
             let mut single = self.commit(&policies, *commit)?;
-            single
-                .findings
-                .retain(|found| !known.contains(&(found.rule, found.path.clone())));
+            single.findings.retain(|found| !known.contains(&place(found)));
             verdict.merge(single);
         }
         Ok(verdict)
@@ -154,6 +157,16 @@ impl<'a> Scene<'a> {
         }
         Ok(true)
     }
+}
+
+/// What a commit by itself is not blamed for again.
+type Place = (Rule, Vec<u8>, Option<String>);
+
+/// Of two credentials in one file each counts: the one that the end of the range still has does not stand for the other,
+/// and the message tells them apart.
+fn place(found: &Finding) -> Place {
+    let which = (found.rule == Rule::Credential).then(|| found.message.clone());
+    (found.rule, found.path.clone(), which)
 }
 
 /// Equal text, and equal built-in paths: those depend on the CI files beside it.

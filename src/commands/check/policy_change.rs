@@ -78,7 +78,7 @@ pub(super) fn claim(scene: &Scene, agents: &[Row]) -> Result<Claim> {
 pub(super) fn accept(mut verdict: Verdict) -> Verdict {
     let before = verdict.findings.len();
     verdict.findings.retain(|finding| match finding.rule {
-        Rule::ProtectedPath | Rule::ForbiddenDirectory | Rule::NewTopLevelDirectory => false,
+        Rule::ProtectedPath | Rule::ForbiddenDirectory | Rule::NewTopLevelDirectory | Rule::TooLarge => false,
         // A task's scope still holds, where there is one.
         Rule::OutOfScope => finding.judged_by != "unmapped",
         _ => true,

@@ -56,6 +56,7 @@ impl Job {
         )?
         .keep_out(self.copies.paths());
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
+        self.find_credentials(&frozen)?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
         let hidden = evidence::hidden_files(&git, &stage, &base_tree)?;
         let inside = evidence::submodule_files(&git, &content, &private, &worktree.path, &frozen.submodules)?;
@@ -150,6 +151,13 @@ impl Job {
             return Ok(());
         }
         let (archive, left_out) = evidence::archive_as(all.into_iter())?;
+        if self.holds_credential(&archive) {
+            self.notices.push(format!(
+                "{} file(s) that the candidate does not hold were not saved: the credential stands in them too",
+                hidden.len() + inside.len() + twins.len()
+            ));
+            return Ok(());
+        }
         self.owner.folder.save(store::HIDDEN, &archive)?;
         for (paths, why) in [
             (hidden, "the agent's own ignore rules hide"),
@@ -222,6 +230,13 @@ impl Job {
         if refs.refs.is_empty() && refs.head.is_none() {
             return Ok(());
         }
+        if !self.credentials.is_empty() {
+            // Packed, so that nobody could say whether it holds the value.
+            self.notices.push(
+                "the agent's own commits, branches and stashes were not saved: they may hold the credential".into(),
+            );
+            return Ok(());
+        }
         let stashes = refs.refs.keys().filter(|name| name.contains("stash")).count();
         let saved = agent_refs::bundle(git, content, shadow, &self.places.private, refs, &self.created.base);
         let names: Vec<&str> = refs
@@ -277,7 +292,7 @@ impl Job {
             dirs.push(shadow.git_dir.clone());
         }
         dirs.extend(Some(private.join(REPLACED)).filter(|dir| dir.is_dir()));
-        if dirs.is_empty() {
+        if dirs.is_empty() || !self.credentials.is_empty() {
             return Ok(());
         }
         let paths: Vec<PathBuf> = dirs

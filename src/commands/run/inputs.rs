@@ -13,7 +13,7 @@ use crate::agent::settings::{Person, Settings};
 use crate::commands::{Surroundings, Watch};
 use crate::exit::{Exit, Stop};
 use crate::gate::policy::PolicyError;
-use crate::gate::{self, GateError, POLICY_PATH, Policy, SETTINGS_PATH, Tree};
+use crate::gate::{self, GateError, POLICY_PATH, Policy, Rule, SETTINGS_PATH, Tree};
 use crate::git::places::{Places, chosen_root, jobs_root};
 use crate::git::repo::Checkout;
 use crate::git::shell;
@@ -94,7 +94,8 @@ pub fn read_task(cwd: &Path, given: &Path) -> Result<(Task, Vec<u8>)> {
     Ok((task, bytes))
 }
 
-/// The policy's blob id and the settings, both from the base; the task's areas must exist.
+/// The policy's blob id and the settings, both from the base; the task's areas must exist, and it must hold no
+/// credential (24).
 pub fn rules_of(
     checkout: &Checkout,
     base: git2::Oid,
@@ -115,8 +116,13 @@ pub fn rules_of(
             _ => stop,
         }
     })?;
-    // An empty change judged by the task: what the task names must exist in the policy.
-    gate::check(&tree, &tree, task)?;
+    // An empty change judged by the task: what the task names must exist in the policy, and whoever reads the task would
+    // read a credential in it.
+    let verdict = gate::check(&tree, &tree, task)?;
+    if let Some(first) = verdict.findings.iter().find(|found| found.rule == Rule::Credential) {
+        let stop = format!("{}: {}", gate::render::place(first), first.message);
+        return Err(Stop::new(Exit::Credential, stop).hint(first.hint.clone()).into());
+    }
     Ok((policy.id, settings_of(&tree, person)?))
 }
 

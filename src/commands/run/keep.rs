@@ -60,17 +60,25 @@ impl Job {
             .join(",")
     }
 
-    /// `change.patch`, from the same two trees that were judged.
+    /// `change.patch`, from the same two trees that were judged; without credentials, if the candidate holds any.
     pub(super) fn save_patch(&self) -> Result<crate::job::FileRef> {
         let frozen = self.frozen.as_ref().context("nothing is frozen")?;
         let stage = self.stage.as_ref().context("nothing was staged")?;
-        let base = history::tree_of(&self.checkout.repo, self.base)?;
-        let patch = evidence::patch(&self.checkout.git, stage, &base.to_string(), &frozen.tree().to_string())?;
+        let base = history::tree_of(&self.checkout.repo, self.base)?.to_string();
+        let tree = frozen.tree().to_string();
+        let patch = match self.credentials.is_empty() {
+            true => evidence::patch(&self.checkout.git, stage, &base, &tree)?,
+            false => self.blanked_patch(stage, &base, &tree)?,
+        };
         self.owner.folder.save(store::PATCH, &patch)
     }
 
     /// The record as a tree under `refs/agentgate/jobs/`: the log so far and the files beside it.
+    /// None where the candidate holds a credential: refs are pushed and cloned.
     pub(super) fn write_record_ref(&self) -> Result<()> {
+        if !self.credentials.is_empty() {
+            return Ok(());
+        }
         if self.before.is_some()
             && let Some(name) = fingerprint::no_file(&self.checkout)
         {
@@ -187,7 +195,15 @@ impl Job {
             if !from.exists() {
                 continue;
             }
-            let copied = std::fs::read(&from).and_then(|bytes| files::replace(&dir.join(name), &bytes, 0o644));
+            let read = std::fs::read(&from);
+            if read.as_ref().is_ok_and(|bytes| self.holds_credential(bytes)) {
+                self.notices.push(format!(
+                    "{name} was not copied to {}: the credential stands in it",
+                    dir.display()
+                ));
+                continue;
+            }
+            let copied = read.and_then(|bytes| files::replace(&dir.join(name), &bytes, 0o644));
             if let Err(error) = copied {
                 self.notices
                     .push(format!("{name} could not be copied to {}: {error}", dir.display()));

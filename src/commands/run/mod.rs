@@ -5,6 +5,7 @@
 
 mod checks;
 mod copy;
+mod credentials;
 mod freeze;
 mod home;
 mod inputs;

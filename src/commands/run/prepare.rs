@@ -18,7 +18,7 @@ use crate::commands::walls::Walls;
 use crate::commands::{Surroundings, Watch, bad_job_id};
 use crate::confine::Mode;
 use crate::exit::{Exit, Stop};
-use crate::gate::{self, Verdict};
+use crate::gate::{self, Holder, Verdict};
 use crate::git::agent_refs::AgentRefs;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::history::Identity;
@@ -65,6 +65,8 @@ pub struct Job {
     pub(super) stage: Option<Stage>,
     pub(super) frozen: Option<Frozen>,
     pub(super) verdict: Option<Verdict>,
+    /// Files of the candidate that hold credentials: then nothing of it may become a ref or leave the machine.
+    pub(super) credentials: Vec<Holder>,
     pub(super) refs: AgentRefs,
     pub(super) before: Option<Fingerprint>,
     /// The agent's refs could not be bundled.
@@ -207,6 +209,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         stage: None,
         frozen: None,
         verdict: None,
+        credentials: Vec::new(),
         refs: AgentRefs::default(),
         before: None,
         unbundled: false,

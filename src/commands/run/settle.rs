@@ -37,9 +37,12 @@ impl Job {
                 Ending::Failed(exit, reason) => format!("{reason} (exit {})", exit.code()),
                 Ending::Interrupted(signal) => format!("interrupted by signal {signal}"),
             };
+            let held = self
+                .credential_words()
+                .map_or_else(String::new, |held| format!("{held}\n"));
             self.owner
                 .folder
-                .save(store::GATE_LOG, format!("not judged: {why}\n").as_bytes())?;
+                .save(store::GATE_LOG, format!("not judged: {why}\n{held}").as_bytes())?;
         }
         self.owner.append(&event)?;
         if let Err(error) = self.write_record_ref() {
@@ -205,11 +208,13 @@ impl Job {
             ));
         } else {
             if self.frozen.as_ref().is_some_and(|frozen| frozen.changed > 0) {
-                next.push((
-                    format!("cat {}", shell(&folder.path.join(store::PATCH))),
-                    "what the agent had changed".to_owned(),
-                ));
-                next.push((format!("{agentgate} open {id}"), "the same as a worktree".to_owned()));
+                let patch = format!("cat {}", shell(&folder.path.join(store::PATCH)));
+                if self.credentials.is_empty() {
+                    next.push((patch, "what the agent had changed".to_owned()));
+                    next.push((format!("{agentgate} open {id}"), "the same as a worktree".to_owned()));
+                } else {
+                    next.push((patch, "what the agent had changed, without the credential".to_owned()));
+                }
             }
             for (start, command) in [
                 ("config", format!("cat {}", shell(&self.checkout.common.join("config")))),

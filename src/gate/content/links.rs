@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::is_git_folder;
+use super::{hidden, is_git_folder};
 use crate::gate::rules::shown;
-use crate::gate::tree::{Side, lookup};
-use crate::gate::{Kind, Oid, Tree, Unreadable};
+use crate::gate::tree::{Side, join, lookup};
+use crate::gate::{Change, Finding, Kind, Oid, Tree, Unreadable};
 
 /// A target longer than Linux's PATH_MAX cannot be followed; nor is it worth reading.
 const MAX_TARGET: u64 = 4096;
@@ -67,6 +67,53 @@ pub(super) fn leads_out(tree: &dyn Tree, link: &[u8], side: &Side) -> Result<Opt
         }
     }
     Ok(None)
+}
+
+/// A finding about a link.
+pub(super) fn found(path: &[u8], why: String) -> Finding {
+    let hint = "link to a path inside the repository, or copy the content";
+    hidden(path, "built-in: symlinks", why, hint)
+}
+
+/// Links that are as they were and lead out all the same: through a link that the change adds or moves
+/// somewhere on their way. Only such a change makes it worth to look at every link of the tree.
+pub(super) fn led_out(
+    bases: &[&dyn Tree],
+    candidate: &dyn Tree,
+    changes: &[Change],
+) -> Result<Vec<Finding>, Unreadable> {
+    let is_link = |change: &Change| change.after.is_some_and(|after| after.kind == Kind::Symlink);
+    let mut findings = Vec::new();
+    if !changes.iter().any(is_link) {
+        return Ok(findings);
+    }
+    let mut open = vec![(Vec::new(), candidate.root())];
+    while let Some((path, folder)) = open.pop() {
+        for entry in candidate.entries(&folder)? {
+            let here = join(&path, &entry.name);
+            match entry.kind {
+                Kind::Tree => open.push((here, entry.id)),
+                Kind::Symlink if changes.binary_search_by(|change| change.path.cmp(&here)).is_err() => {
+                    let side = Side {
+                        kind: entry.kind,
+                        id: entry.id,
+                    };
+                    let Some(why) = leads_out(candidate, &here, &side)? else {
+                        continue;
+                    };
+                    let mut known = false;
+                    for base in bases {
+                        known |= leads_out(*base, &here, &side)?.is_some();
+                    }
+                    if !known {
+                        findings.push(found(&here, format!("{why} since a link on its way changed")));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(findings)
 }
 
 fn target(tree: &dyn Tree, id: &Oid) -> Result<Option<Vec<u8>>, Unreadable> {

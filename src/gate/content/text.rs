@@ -54,6 +54,11 @@ pub(super) fn judge(
         };
     }
     let content = candidate.blob(&after.id)?;
+    // A script says so itself, whatever its name.
+    let ending = match ending {
+        Ending::Unknown if content.starts_with(b"#!") => Ending::Source,
+        other => other,
+    };
     match (defect(&content), ending) {
         (Some((defect, at)), Ending::Source | Ending::Data) => {
             let line = content[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -162,24 +167,26 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Offset of the first of U+202A to U+202E and U+2066 to U+2069 in UTF-8.
-fn find_control(text: &[u8]) -> Option<usize> {
+pub(super) fn find_control(text: &[u8]) -> Option<usize> {
     text.windows(3)
         .position(|at| matches!(at, [0xe2, 0x80, 0xaa..=0xae] | [0xe2, 0x81, 0xa6..=0xa9]))
 }
 
 /// Endings of files that a compiler, interpreter, build or shell reads as a program. The lists here
 /// are words in one text.
-const SOURCE: &str = "adb ads applescript asm astro awk bash bat bzl c c++ cc cjs cl clj cljc cljs cmake cmd coffee cpp cr cs \
-    csh css csx cts cu cuh cxx d dart dockerfile el elm erb erl ex exs f f90 f95 fish fs fsi fsx gd glsl go \
-    gradle graphql groovy h h++ hbs hcl hh hlsl hpp hrl hs htm html hxx inl ino ipp java jl js jsp jsx kt kts \
-    ksh less lhs lisp lua m m4 mak metal mjs mk ml mli mm move mts nim nix pas php phtml pl pm pp proto ps1 \
-    psm1 pug purs py pyi pyw pyx r rake rb rego rkt rs s sass sbt sc scala scm scss sh sol sql star svelte sv \
-    swift tcl tf thrift ts tsx v vala vb vbs vhd vhdl vue vy wat wgsl zig zsh";
+const SOURCE: &str = "adb ads applescript asm astro awk bash bat bazel bzl c c++ cbl cc cjs cl clj cljc cljs cmake cmd cob \
+    coffee cpp cppm cr cs csh cshtml css csx cts cu cuh cxx cxxm d dart dockerfile el elm erb erl ex exs \
+    f f90 f95 fish fs fsi fsx gd gemspec gleam glsl go gradle graphql groovy gvy gyp gypi h h++ hbs hcl \
+    hh hlsl hpp hrl hs htm html hx hxx inc inl ino ipp ixx java jl js jsp jsx ksh kt kts less lhs lisp \
+    lua m m4 mak mdx metal mjs mk ml mli mm move mpp mts nim nix nu pas php php3 php4 php5 php7 php8 \
+    phps phtml pl pm pp proto ps1 psd1 psm1 pug purs pxd pxi py pyi pyw pyx r rake razor rb rbi rbs rbw \
+    rego rkt rs ru s sass sbt sc scala scm scss sh sol sql star sv svelte swift tcl tf thrift tpp ts tsx \
+    txx v vala vb vbs vhd vhdl vue vy wat wgsl zig zsh";
 /// Names of such files that have no ending.
 const SOURCE_NAMES: &str = "brewfile containerfile dockerfile gemfile gnumakefile jenkinsfile justfile makefile pipfile podfile \
     procfile rakefile vagrantfile";
 /// Endings of text that configures programs; it may be large.
-const DATA: &str = "json json5 jsonc toml xml yaml yml";
+const DATA: &str = "csproj fsproj ipynb json json5 jsonc props targets toml vbproj vcxproj xml yaml yml";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {

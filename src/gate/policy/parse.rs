@@ -1,5 +1,6 @@
 //! From the bytes of a policy to its rules. Errors are whole texts with place, snippet and hint.
 
+use super::super::credentials::FINGERPRINT;
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
@@ -17,14 +18,12 @@ const TOP: &[&str] = &[
     "autoexec",
     "dynamic_imports",
     "baseline",
-];
-/// Reserved top-level keys whose rules are not built yet.
-const TOP_LATER: &[&str] = &[
-    "dependencies",
     "max_changed_files",
     "max_changed_lines",
     "allowed_credentials",
 ];
+/// Reserved top-level keys whose rules are not built yet.
+const TOP_LATER: &[&str] = &["dependencies"];
 /// Keys of an area that are enforced.
 const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
 /// Keys of an area whose rules are not built yet.
@@ -49,6 +48,9 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         autoexec: Stance::Allow,
         dynamic_imports: Stance::Allow,
         baseline: None,
+        max_changed_files: None,
+        max_changed_lines: None,
+        allowed_credentials: Vec::new(),
     };
     for entry in &entries {
         let (key, value) = (entry.key.as_str(), &entry.value);
@@ -65,6 +67,9 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
                     policy.autoexec = Stance::Deny;
                 }
             }
+            "max_changed_files" => policy.max_changed_files = Some(limit(&source, value, key)?),
+            "max_changed_lines" => policy.max_changed_lines = Some(limit(&source, value, key)?),
+            "allowed_credentials" => policy.allowed_credentials = fingerprints(&source, value, key)?,
             _ if TOP_LATER.contains(&key) => return Err(later(&source, entry)),
             _ => policy.areas.push(area(&source, entry)?),
         }
@@ -73,6 +78,8 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         || policy.unmapped == Stance::Deny
         || policy.autoexec == Stance::Deny
         || policy.dynamic_imports == Stance::Deny
+        || policy.max_changed_files.is_some()
+        || policy.max_changed_lines.is_some()
         || entries.iter().any(|entry| entry.key == "max_new_top_level_dirs")
         || policy
             .areas
@@ -209,6 +216,34 @@ fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {
         "deny" => Ok(Stance::Deny),
         _ => Ok(Stance::Allow),
     }
+}
+
+/// 0 would refuse every change, and whoever writes it means the opposite.
+fn limit(source: &Source, node: &Node, key: &str) -> Result<u32, String> {
+    match source.number(node, key)? {
+        0 => {
+            let message = format!("`{key}` is 0, so that nothing could change");
+            Err(source.fault(node.at, &message, "remove the key for no limit; a limit begins at 1"))
+        }
+        limit => Ok(limit),
+    }
+}
+
+fn fingerprints(source: &Source, node: &Node, key: &str) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for (text, at) in source.strings(node, key)? {
+        let is_hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if text.len() != FINGERPRINT || !is_hex {
+            // Without the line: it may be the credential itself.
+            return Err(format!(
+                "{POLICY_PATH}:{}:{}: an entry of `{key}` is no fingerprint\nhint: write the {FINGERPRINT} digits (0-9, a-f) \
+                 that the finding names, in quotes, and never the value itself",
+                at.line, at.column
+            ));
+        }
+        found.push(text.to_owned());
+    }
+    Ok(found)
 }
 
 pub(super) fn paths(source: &Source, node: &Node, key: &str) -> Result<Vec<PathRule>, String> {

@@ -371,8 +371,9 @@ fn misspelt_and_misplaced_keys_are_refused() {
         (
             "payments: [src]",
             "3:1: unknown key `payments`",
-            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dynamic_imports, baseline; anything else names \
-             an area and is a map",
+            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dynamic_imports, \
+             baseline, max_changed_files, max_changed_lines, allowed_credentials; anything else names an area and is a \
+             map",
         ),
         (
             "\"pay ments\": {forbidden_dirs: [x]}",
@@ -393,18 +394,6 @@ fn what_is_not_enforced_yet_is_refused() {
             "3:1: `dependencies` is not enforced by this version",
         ),
         (
-            "max_changed_files: 3",
-            "3:1: `max_changed_files` is not enforced by this version",
-        ),
-        (
-            "max_changed_lines: 3",
-            "3:1: `max_changed_lines` is not enforced by this version",
-        ),
-        (
-            "allowed_credentials: [x]",
-            "3:1: `allowed_credentials` is not enforced by this version",
-        ),
-        (
             "a: {may_depend_on: [b]}",
             "3:5: `may_depend_on` is not enforced by this version",
         ),
@@ -415,6 +404,52 @@ fn what_is_not_enforced_yet_is_refused() {
     ] {
         assert_eq!(with(line), (first.to_owned(), hint.to_owned()), "{line}");
     }
+}
+
+#[test]
+fn limits_of_size_begin_at_1_and_are_rules() {
+    let policy = of("version: 1\nmax_changed_files: 40\nmax_changed_lines: 1000\n").unwrap();
+    assert_eq!(
+        (policy.max_changed_files, policy.max_changed_lines),
+        (Some(40), Some(1000))
+    );
+    assert!(
+        of("version: 1\nmax_changed_lines: 1\n").is_ok(),
+        "it is a rule by itself"
+    );
+    assert_eq!(
+        with("max_changed_files: 0"),
+        (
+            "3:20: `max_changed_files` is 0, so that nothing could change".to_owned(),
+            "remove the key for no limit; a limit begins at 1".to_owned()
+        )
+    );
+    for wrong in ["-1", "many", "\"5\"", "1.5", "[1]"] {
+        let (first, _) = with(&format!("max_changed_lines: {wrong}"));
+        assert!(first.contains("`max_changed_lines` must be a whole number"), "{first}");
+    }
+}
+
+#[test]
+fn allowed_credentials_are_fingerprints_and_what_is_none_is_not_repeated() {
+    let policy =
+        of("version: 1\nunmapped: deny\nallowed_credentials: [0123456789abcdef, \"1111111111111111\"]\n").unwrap();
+    assert_eq!(policy.allowed_credentials, ["0123456789abcdef", "1111111111111111"]);
+    for wrong in [
+        "0123456789ABCDEF",
+        "0123456789abcde",
+        "0123456789abcdef0",
+        "not-a-fingerprint",
+    ] {
+        let error = refused(&format!("version: 1\nunmapped: deny\nallowed_credentials: [{wrong}]\n"));
+        assert!(
+            error.starts_with("architecture/invariants.yml:3:23: an entry of `allowed_credentials` is no fingerprint"),
+            "{error}"
+        );
+        assert!(!error.contains(wrong), "{error}");
+    }
+    // It lets something through, so that alone it is no policy.
+    assert!(of("version: 1\nallowed_credentials: [0123456789abcdef]\n").is_err());
 }
 
 #[test]

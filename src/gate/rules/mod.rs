@@ -5,8 +5,10 @@
 
 mod aliases;
 mod autoexec;
+pub mod credentials;
 mod dead;
 mod forbidden_imports;
+mod limits;
 mod new_folders;
 mod protected;
 mod scope;
@@ -30,6 +32,7 @@ pub fn judge(
     forbidden_imports::judge(policy, base, candidate, &changes, &mut verdict)?;
     new_folders::top_level(policy, base, candidate, &mut verdict)?;
     scope::unmapped(policy, &changes, &mut verdict);
+    limits::judge(policy, base, candidate, &changes, &mut verdict)?;
     if let Some(task) = task {
         scope::of_task(policy, task, &changes, &mut verdict)?;
         if task.no_new_directories {
@@ -42,6 +45,11 @@ pub fn judge(
     once(&mut verdict);
     baseline::apply(policy, base, candidate, &mut verdict)?;
     dead::notice(policy, base, &mut verdict)?;
+    // Last: they clear what the others say of the values that they find.
+    credentials::judge(policy, &[base], candidate, &changes, &mut verdict)?;
+    if let Some(task) = task {
+        credentials::of_task(policy, task, &mut verdict);
+    }
     verdict.settle();
     Ok(verdict)
 }
@@ -76,7 +84,7 @@ fn once(verdict: &mut Verdict) {
         .retain(|found| found.judged_by != content::UNREADABLE || !by_rules.contains(&found.path));
 }
 
-/// Judges one single-parent commit of a range by itself: protected paths and content only. What
+/// Judges one single-parent commit of a range by itself: protected paths, content and credentials only. What
 /// was touched and put back later is invisible in the difference of the range's end points.
 pub fn judge_commit(policy: &Policy, parent: &dyn Tree, commit: &dyn Tree) -> Result<Verdict, GateError> {
     judge_merge(policy, &[parent], commit)
@@ -96,6 +104,7 @@ pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> 
         changes.retain(|change| differs.contains(&change.path));
     }
     let mut verdict = guard(policy, parents, merge, &changes)?;
+    credentials::judge(policy, parents, merge, &changes, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }

@@ -70,6 +70,8 @@ fn names_that_some_file_system_takes_for_git_are_unsafe() {
         "\u{ff0e}git",
         "\u{feff}.git",
         ".g\u{131}t\\x",
+        "read\u{202e}txt.me",
+        &"x".repeat(256),
     ] {
         for path in [format!("lib/{name}/x"), format!("lib/{name}")] {
             let verdict = check(&[], &[file(&path, "a")]);
@@ -86,6 +88,9 @@ fn names_that_some_file_system_takes_for_git_are_unsafe() {
         "a b ",
         ".gi",
         "line\nbreak",
+        "aux.c",
+        "a:b",
+        &"x".repeat(255),
     ] {
         assert_eq!(
             check(&[], &[file(format!("lib/{name}/x"), "a")]).findings,
@@ -239,4 +244,59 @@ fn a_file_whose_imports_cannot_be_read_is_reported_once() {
         lines(&check(&[], &[file("payments/a.ts", "a\0b")])),
         ["uninspectable payments/a.ts:1 payments.forbidden_imports"]
     );
+}
+
+#[test]
+fn a_link_in_the_place_of_gitmodules_is_refused_by_git() {
+    for name in [
+        ".gitmodules",
+        ".GitModules",
+        "GITMOD~1",
+        ".gitmodules ",
+        ".git\u{200c}modules",
+    ] {
+        let verdict = check(&[], &[item(name, Kind::Symlink, "lib/a"), file("lib/a", "a")]);
+        assert_eq!(lines(&verdict).len(), 1, "{name}");
+        assert_eq!(verdict.exit(), Exit::Uninspectable, "{name}");
+        assert_eq!(check(&[], &[file(name, "a")]).findings, [], "{name}");
+    }
+    let other = check(
+        &[],
+        &[item(".gitattributes2", Kind::Symlink, "lib/a"), file("lib/a", "a")],
+    );
+    assert_eq!(other.findings, []);
+}
+
+#[test]
+fn a_link_that_the_base_had_and_that_a_new_link_leads_out() {
+    let base = [item("x/l", Kind::Symlink, "b/../../lib"), file("lib/a", "a")];
+    let mut head = base.to_vec();
+    // By its own target it stays inside; with `b` a link, `b/..` is not `x` any more.
+    head.push(item("x/b", Kind::Symlink, ".."));
+    let verdict = check(&base, &head);
+    assert_eq!(lines(&verdict), ["uninspectable x/l built-in: symlinks"]);
+    assert!(verdict.findings[0].message.ends_with("since a link on its way changed"));
+    assert_eq!(check(&head, &head).findings, []);
+    let mut later = head.clone();
+    later.push(item("y", Kind::Symlink, "lib"));
+    assert_eq!(check(&head, &later).findings, [], "the base had it so");
+}
+
+#[test]
+fn a_script_without_an_ending_is_source() {
+    let binary = [file("bin/tool", "\u{7f}ELF\0"), file("bin/run", "#!/bin/sh\n\0")];
+    assert_eq!(
+        lines(&check(&[], &binary)),
+        ["uninspectable bin/run:2 built-in: unreadable source"]
+    );
+}
+
+#[test]
+fn every_language_that_is_read_is_known_as_source() {
+    let endings = "js jsx mjs cjs ts tsx mts cts vue svelte py pyi pyw rs go java kt kts c h cc cpp cxx hh hpp hxx ixx cs \
+                   rb rake gemspec php phtml";
+    for ending in endings.split_whitespace() {
+        let verdict = check(&[], &[file(format!("lib/a.{ending}"), "a\0")]);
+        assert_eq!(verdict.exit(), Exit::Uninspectable, "{ending}");
+    }
 }

@@ -8,3 +8,4 @@ pub mod print;
 pub mod program;
 pub mod repo;
 pub mod scene;
+pub mod tokens;
