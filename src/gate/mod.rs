@@ -47,6 +47,10 @@ pub enum Rule {
     OutOfScope,
     /// A manifest declares a dependency that the base did not.
     NewDependency,
+    /// A manifest declares a dependency that the policy names as forbidden.
+    ForbiddenDependency,
+    /// A lock file changed and none of its manifests did.
+    LockFile,
     /// Content that hides from review.
     Uninspectable,
     /// An agent commit without valid trailers.
@@ -64,6 +68,8 @@ impl Rule {
             Rule::NewDirectory => "new-directory",
             Rule::OutOfScope => "out-of-scope",
             Rule::NewDependency => "new-dependency",
+            Rule::ForbiddenDependency => "forbidden-dependency",
+            Rule::LockFile => "lock-file",
             Rule::Uninspectable => "uninspectable",
             Rule::Trailers => "trailers",
         }
@@ -77,7 +83,7 @@ impl Rule {
             Rule::ForbiddenImport => Exit::ForbiddenImport,
             Rule::NewTopLevelDirectory | Rule::NewDirectory => Exit::NewTopLevelDirectory,
             Rule::OutOfScope => Exit::OutOfScope,
-            Rule::NewDependency => Exit::ForbiddenDependency,
+            Rule::NewDependency | Rule::ForbiddenDependency | Rule::LockFile => Exit::ForbiddenDependency,
             Rule::Uninspectable => Exit::Uninspectable,
             Rule::Trailers => Exit::Trailers,
         }

@@ -53,6 +53,7 @@ mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
 
+pub(super) use matching::is_match;
 pub use matching::{dead, matches, matches_relative};
 
 /// Languages whose imports this version reads.

@@ -1,6 +1,9 @@
 //! Each format by itself: which names are found, and what is refused.
 
-use super::{Dependency, Format, cargo, format, golang, line_of, npm, pip, python};
+use super::declared::Dependency;
+use super::format::{Format, format};
+use super::lines::line_of;
+use super::{cargo, golang, npm, pip, python};
 
 fn names(found: &[Dependency]) -> Vec<&str> {
     found.iter().map(|dependency| dependency.name.as_str()).collect()

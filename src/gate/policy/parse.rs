@@ -3,7 +3,7 @@
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
-use super::{Area, ImportRule, Policy, Stance};
+use super::{Area, Dependencies, ImportRule, Policy, Stance, dependencies};
 
 /// Top-level keys that are enforced.
 const TOP: &[&str] = &[
@@ -13,10 +13,10 @@ const TOP: &[&str] = &[
     "unmapped",
     "existing",
     "autoexec",
+    "dependencies",
 ];
 /// Reserved top-level keys whose rules are not built yet.
 const TOP_LATER: &[&str] = &[
-    "dependencies",
     "dynamic_imports",
     "max_changed_files",
     "max_changed_lines",
@@ -45,6 +45,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         unmapped: Stance::Allow,
         existing: Stance::Allow,
         autoexec: Stance::Allow,
+        dependencies: None,
     };
     for entry in &entries {
         let (key, value) = (entry.key.as_str(), &entry.value);
@@ -59,6 +60,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
                     policy.autoexec = Stance::Deny;
                 }
             }
+            "dependencies" => policy.dependencies = Some(dependencies::parse(&source, value)?),
             _ if TOP_LATER.contains(&key) => return Err(later(&source, entry)),
             _ => policy.areas.push(area(&source, entry)?),
         }
@@ -66,6 +68,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     let has_rule = !policy.must_not_touch.is_empty()
         || policy.unmapped == Stance::Deny
         || policy.autoexec == Stance::Deny
+        || policy.dependencies.as_ref().is_some_and(Dependencies::is_rule)
         || entries.iter().any(|entry| entry.key == "max_new_top_level_dirs")
         || policy
             .areas
@@ -75,7 +78,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         true => Ok(policy),
         false => Err(format!(
             "{POLICY_PATH}: it holds no rule, so every change would pass\nhint: add `must_not_touch`, \
-             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, or an area's `forbidden_imports` or `forbidden_dirs`"
+             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, `dependencies`, or an area's `forbidden_imports` or `forbidden_dirs`"
         )),
     }
 }
@@ -185,7 +188,7 @@ fn not_enforced_at(source: &Source, at: yaml::At, what: &str) -> String {
     source.fault(at, &message, "remove it, so that nobody relies on it")
 }
 
-fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {
+pub(super) fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {
     match source.choice(node, key, &["allow", "deny"])? {
         "deny" => Ok(Stance::Deny),
         _ => Ok(Stance::Allow),
