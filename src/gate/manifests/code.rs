@@ -287,9 +287,13 @@ fn nested(rest: &str) -> Result<usize, String> {
     Err("a comment does not end".into())
 }
 
-/// The declaration at an offset as one line, to compare it with the base's.
+/// The declaration at an offset as one line of at most 200 characters, to compare it with the
+/// base's.
 pub(super) fn statement(text: &str, at: usize) -> String {
-    let line = text[at..].split(['\n', '\r']).next().unwrap_or_default();
-    let words: Vec<&str> = line.split_whitespace().collect();
-    words.join(" ").chars().take(200).collect()
+    let line: String = text[at..]
+        .chars()
+        .take(200)
+        .take_while(|c| !matches!(c, '\n' | '\r'))
+        .collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -69,8 +69,10 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
                 Argument::Computed => declared.computed.push(computed(text, *at)),
                 Argument::Other => {}
             },
-            // A script that is applied is a script of its own; one from elsewhere is not in the tree.
-            Token::Mark('\\') => declared.computed.push(computed(text, *at)),
+            // Groovy decodes `\uXXXX` before it reads anything else.
+            Token::Mark('\\') if matches!(behind.first(), Some((Token::Word(word), _)) if word.starts_with('u')) => {
+                declared.computed.push(computed(text, *at));
+            }
             _ => {}
         }
     }

@@ -19,10 +19,6 @@ const KEYS: &[&str] = &[
 pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     let tokens = tokens(text, Language::Python)?;
     let mut declared = Declared::default();
-    let tokens: Vec<Placed> = tokens
-        .into_iter()
-        .filter(|(token, _)| !matches!(token, Token::Line))
-        .collect();
     let mut past = 0;
     for (index, (token, at)) in tokens.iter().enumerate() {
         // What stands in a value was read with it.
@@ -76,10 +72,7 @@ fn literals(value: &[Placed], found: &mut Vec<Dependency>) -> (bool, usize) {
             // The key of a table of extras.
             Token::Mark(':') if depth > 0 && open.is_some() => open = None,
             Token::Mark(mark) => {
-                if let Some((text, at)) = open.take() {
-                    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                    found.extend(lines.map(|line| requirement(line).at(Some(at))));
-                }
+                take(&mut open, found);
                 match mark {
                     '[' | '{' | '(' => depth += 1,
                     ']' | '}' | ')' => depth = depth.saturating_sub(1),
@@ -95,8 +88,26 @@ fn literals(value: &[Placed], found: &mut Vec<Dependency>) -> (bool, usize) {
             }
             Token::Word("None" | "r" | "R" | "b" | "u") => {}
             Token::Word(_) => is_literal = false,
+            // Without brackets a line ends the value, unless a string goes on in the next.
+            Token::Line if depth == 0 && open.is_some() => {
+                let rest = value.get(count + 1..).unwrap_or_default();
+                let next = rest.iter().find(|(token, _)| !matches!(token, Token::Line));
+                if !matches!(next, Some((Token::Text { .. }, _))) {
+                    take(&mut open, found);
+                    return (is_literal, count + 1);
+                }
+            }
             Token::Line => {}
         }
     }
+    take(&mut open, found);
     (is_literal, value.len())
+}
+
+/// The strings that were joined so far, one requirement a line.
+fn take(open: &mut Option<(String, usize)>, found: &mut Vec<Dependency>) {
+    if let Some((text, at)) = open.take() {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        found.extend(lines.map(|line| requirement(line).at(Some(at))));
+    }
 }
