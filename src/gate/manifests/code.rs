@@ -69,7 +69,9 @@ impl<'a> Lexer<'a> {
 
     fn step(&mut self) -> Result<(), String> {
         let rest = self.rest();
-        let Some(first) = rest.chars().next() else { return Ok(()) };
+        let Some(first) = rest.chars().next() else {
+            return Ok(());
+        };
         if matches!(first, '\n' | '\r') {
             self.is_doubtful = false;
             self.stray = [false; 2];

@@ -114,7 +114,9 @@ pub(super) fn home(path: &[u8]) -> &[u8] {
 
 /// The folder that a path lies in; empty for the root.
 pub(super) fn parent(path: &[u8]) -> &[u8] {
-    path.iter().rposition(|&byte| byte == b'/').map_or(b"", |at| &path[..at])
+    path.iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(b"", |at| &path[..at])
 }
 
 /// The last part of a path in lower case.

@@ -8,21 +8,55 @@ use super::declared::{Computed, Declared, Dependency, Named, Shelf};
 
 /// Functions whose string names a task or a project.
 const NO_COORDINATE: &[&str] = &[
-    "dependsOn", "finalizedBy", "mustRunAfter", "shouldRunAfter", "named", "register", "project", "include", "task",
-    "getByName", "exclude",
+    "dependsOn",
+    "finalizedBy",
+    "mustRunAfter",
+    "shouldRunAfter",
+    "named",
+    "register",
+    "project",
+    "include",
+    "task",
+    "getByName",
+    "exclude",
 ];
 /// Endings of configurations that take dependencies, in lower case.
 const CONFIGURATIONS: &[&str] = &[
-    "implementation", "api", "compileonly", "runtimeonly", "compileonlyapi", "annotationprocessor", "classpath",
-    "testcompile", "kapt", "ksp", "developmentonly", "corelibrarydesugaring",
+    "implementation",
+    "api",
+    "compileonly",
+    "runtimeonly",
+    "compileonlyapi",
+    "annotationprocessor",
+    "classpath",
+    "testcompile",
+    "kapt",
+    "ksp",
+    "developmentonly",
+    "corelibrarydesugaring",
 ];
 /// Calls that may stand for a dependency: those in the first list bring in no name by themselves,
 /// the second have it in their argument.
 const NAMELESS: &[&str] = &[
-    "project", "projects", "files", "fileTree", "gradleApi", "gradleTestKit", "localGroovy", "gradleKotlinDsl",
-    "zipTree", "tarTree",
+    "project",
+    "projects",
+    "files",
+    "fileTree",
+    "gradleApi",
+    "gradleTestKit",
+    "localGroovy",
+    "gradleKotlinDsl",
+    "zipTree",
+    "tarTree",
 ];
-const WRAPPERS: &[&str] = &["platform", "enforcedPlatform", "testFixtures", "dependencies", "create", "variantOf"];
+const WRAPPERS: &[&str] = &[
+    "platform",
+    "enforcedPlatform",
+    "testFixtures",
+    "dependencies",
+    "create",
+    "variantOf",
+];
 
 /// Reads a script.
 pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, String> {
@@ -51,7 +85,13 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
             },
             Token::Word("id") => match plain(behind).as_slice() {
                 // Plugins that come with Gradle have no dot.
-                [Token::Text { text, is_computed: false }, ..] if text.contains('.') => {
+                [
+                    Token::Text {
+                        text,
+                        is_computed: false,
+                    },
+                    ..,
+                ] if text.contains('.') => {
                     let name = format!("{text}:{text}.gradle.plugin");
                     declared.found.push(Dependency::new(name, *text).at(Some(*at)));
                 }
@@ -59,7 +99,14 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
                 _ => {}
             },
             Token::Word("kotlin") => {
-                if let [Token::Text { text, is_computed: false }, ..] = plain(behind).as_slice() {
+                if let [
+                    Token::Text {
+                        text,
+                        is_computed: false,
+                    },
+                    ..,
+                ] = plain(behind).as_slice()
+                {
                     let name = format!("org.jetbrains.kotlin:kotlin-{text}");
                     declared.found.push(Dependency::new(name, *text).at(Some(*at)));
                 }
@@ -102,7 +149,9 @@ fn coordinate(text: &str, is_computed: bool) -> Option<&str> {
     let artifact = rest.split([':', '@']).next()?;
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
     };
     // Something computed may stand in the version.
     let is_whole = !is_computed || rest.len() > artifact.len();
@@ -163,7 +212,10 @@ fn by_parts(behind: &[Placed]) -> Option<Result<(String, usize), ()>> {
         .iter()
         .take(12)
         .position(|(token, _)| matches!(token, Token::Word("name")))?;
-    let before = rest[..named].iter().rev().find(|(token, _)| !matches!(token, Token::Line));
+    let before = rest[..named]
+        .iter()
+        .rev()
+        .find(|(token, _)| !matches!(token, Token::Line));
     if !matches!(before, Some((Token::Mark(','), _))) {
         return None;
     }
@@ -172,12 +224,26 @@ fn by_parts(behind: &[Placed]) -> Option<Result<(String, usize), ()>> {
         _ => return None,
     };
     let literal = |tokens: &[Placed]| match tokens {
-        [(Token::Text { text, is_computed: false }, at), next, ..]
-            if matches!(next.0, Token::Mark(',' | ')' | ']' | '}') | Token::Line) =>
-        {
-            Some(((*text).to_owned(), *at))
-        }
-        [(Token::Text { text, is_computed: false }, at)] => Some(((*text).to_owned(), *at)),
+        [
+            (
+                Token::Text {
+                    text,
+                    is_computed: false,
+                },
+                at,
+            ),
+            next,
+            ..,
+        ] if matches!(next.0, Token::Mark(',' | ')' | ']' | '}') | Token::Line) => Some(((*text).to_owned(), *at)),
+        [
+            (
+                Token::Text {
+                    text,
+                    is_computed: false,
+                },
+                at,
+            ),
+        ] => Some(((*text).to_owned(), *at)),
         _ => None,
     };
     Some(match (literal(rest), literal(rest_of_name)) {
@@ -212,9 +278,17 @@ fn configured(behind: &[Placed]) -> Argument {
                 return Argument::Other;
             }
             match after {
-                [(Token::Mark(','), _), (Token::Text { text: second, is_computed: false }, _), ..] if !is_computed => {
-                    Argument::Parts(format!("{text}:{second}"))
-                }
+                [
+                    (Token::Mark(','), _),
+                    (
+                        Token::Text {
+                            text: second,
+                            is_computed: false,
+                        },
+                        _,
+                    ),
+                    ..,
+                ] if !is_computed => Argument::Parts(format!("{text}:{second}")),
                 // `add("x", ...)`, `"x"()`
                 _ if matches!(after.first(), Some((Token::Mark(')'), _))) && text.starts_with(':') => Argument::Other,
                 _ => Argument::Computed,

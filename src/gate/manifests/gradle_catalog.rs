@@ -23,9 +23,7 @@ pub(super) fn accessors(text: &str, of_plugins: bool) -> HashMap<String, Vec<Str
             names.entry(accessor(&key)).or_default().push(name);
         }
     }
-    if !of_plugins
-        && let Ok(document) = toml::document(text)
-    {
+    if !of_plugins && let Ok(document) = toml::document(text) {
         for (bundle, libraries) in toml::entries(toml::at(document.as_item(), "bundles")) {
             let items = libraries.as_array().into_iter().flat_map(|array| array.iter());
             let all: Vec<String> = items

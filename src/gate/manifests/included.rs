@@ -110,7 +110,8 @@ fn sources(tree: &dyn Tree) -> Result<Option<(Vec<Source>, Files)>, Unreadable> 
             match entry.kind {
                 Kind::Tree => open.push((path, entry.id)),
                 Kind::File | Kind::Executable => {
-                    if let Some(format @ (Format::Requirements | Format::Pyproject | Format::SetupCfg)) = format(&path) {
+                    if let Some(format @ (Format::Requirements | Format::Pyproject | Format::SetupCfg)) = format(&path)
+                    {
                         found.push(Source {
                             path: path.clone(),
                             id: entry.id,

@@ -39,7 +39,11 @@ impl<'a> Judges<'a> {
             return Some(TASK.into());
         }
         let policy = self.dependencies.map(|_| "dependencies".to_owned());
-        policy.or_else(|| self.areas.first().map(|area| format!("{}.forbidden_imports", area.name)))
+        policy.or_else(|| {
+            self.areas
+                .first()
+                .map(|area| format!("{}.forbidden_imports", area.name))
+        })
     }
 
     /// The keys of the rules that refuse every new name.
@@ -65,7 +69,10 @@ impl<'a> Judges<'a> {
                 );
             }
             if let Some(rules) = self.dependencies.filter(|rules| rules.new == Stance::Deny)
-                && !rules.allowed.iter().any(|rule| allows(&rule.entry, ecosystem, &dependency.name))
+                && !rules
+                    .allowed
+                    .iter()
+                    .any(|rule| allows(&rule.entry, ecosystem, &dependency.name))
             {
                 push(
                     Rule::NewDependency,
@@ -91,7 +98,10 @@ impl<'a> Judges<'a> {
                     push(
                         Rule::ForbiddenDependency,
                         &rule.key,
-                        format!("declares {}", by_entry(dependency, &rule.entry, &format!(" in {}", area.name))),
+                        format!(
+                            "declares {}",
+                            by_entry(dependency, &rule.entry, &format!(" in {}", area.name))
+                        ),
                         format!(
                             "remove {name}, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
                             area.name
@@ -159,7 +169,8 @@ pub(super) fn areas<'a>(
 ) -> Result<Vec<&'a Area>, Unreadable> {
     let mut found = Vec::new();
     for area in policy.areas.iter().filter(|area| !area.forbidden_imports.is_empty()) {
-        let mut looks = area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some());
+        let mut looks =
+            area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some());
         for root in &area.allowed_roots {
             let lead = lead(&root.text);
             let home = home(path);
@@ -193,7 +204,11 @@ fn lead(root: &str) -> Vec<u8> {
 
 /// Whether a folder below `home`, down to `lead`, has a manifest of the ecosystem.
 fn has_nearer(tree: &dyn Tree, home: &[u8], lead: &[u8], ecosystem: Ecosystem) -> Result<bool, Unreadable> {
-    let ends = lead.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let ends = lead
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'/')
+        .map(|(at, _)| at);
     for end in ends.chain([lead.len()]).filter(|&end| end > home.len()) {
         let Some(entry) = lookup(tree, &lead[..end])?.filter(|entry| entry.kind == Kind::Tree) else {
             return Ok(false);

@@ -25,11 +25,21 @@ const fn lock(files: &'static [&'static str], formats: &'static [Format]) -> Loc
 
 const LOCKS: &[Lock] = &[
     lock(
-        &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
+        &[
+            "package-lock.json",
+            "npm-shrinkwrap.json",
+            "yarn.lock",
+            "pnpm-lock.yaml",
+            "bun.lock",
+            "bun.lockb",
+        ],
         &[Format::Npm, Format::PnpmWorkspace],
     ),
     lock(&["cargo.lock"], &[Format::Cargo]),
-    lock(&["poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"], &[Format::Pyproject, Format::Requirements]),
+    lock(
+        &["poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"],
+        &[Format::Pyproject, Format::Requirements],
+    ),
     lock(&["pipfile.lock"], &[Format::Pipfile]),
     lock(&["pixi.lock"], &[Format::Pixi, Format::Pyproject]),
     lock(&["go.sum", "go.work.sum"], &[Format::Golang]),
@@ -38,7 +48,11 @@ const LOCKS: &[Lock] = &[
     Lock {
         from_above: true,
         ..lock(
-            &["gradle.lockfile", "buildscript-gradle.lockfile", "settings-gradle.lockfile"],
+            &[
+                "gradle.lockfile",
+                "buildscript-gradle.lockfile",
+                "settings-gradle.lockfile",
+            ],
             &[Format::Gradle, Format::GradleKotlin, Format::GradleCatalog],
         )
     },
@@ -68,7 +82,9 @@ pub(super) fn judge(changes: &[Change], judged_by: &[&str], verdict: &mut Verdic
         let lock = LOCKS
             .iter()
             .find(|lock| lock.files.iter().any(|file| file.as_bytes() == name));
-        let Some(lock) = lock.filter(|_| is_changed) else { continue };
+        let Some(lock) = lock.filter(|_| is_changed) else {
+            continue;
+        };
         if changes.iter().any(|other| lock.belongs_to(&change.path, other)) {
             continue;
         }

@@ -83,7 +83,11 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
                 }
                 if depth == 1 && matches!(element.name, "groupId" | "artifactId") {
                     for prefix in ["project.", "pom.", ""] {
-                        let own = if element.name == "groupId" { &above.group } else { &above.artifact };
+                        let own = if element.name == "groupId" {
+                            &above.group
+                        } else {
+                            &above.artifact
+                        };
                         // The project's own goes before the parent's.
                         let value = own.clone().unwrap_or_default();
                         properties.insert(format!("{prefix}{}", element.name), vec![value]);

@@ -111,7 +111,15 @@ pub(super) fn judge(
             continue;
         }
         match format {
-            Some(format) => manifest(&mut trees, (base, candidate), (change, &after), format, &judges, changes, verdict)?,
+            Some(format) => manifest(
+                &mut trees,
+                (base, candidate),
+                (change, &after),
+                format,
+                &judges,
+                changes,
+                verdict,
+            )?,
             None => unread(&change.path, &judges, verdict),
         }
     }
@@ -256,7 +264,9 @@ fn known(
                 _ => known.names.insert(dependency.name),
             };
         }
-        known.computed.extend(declared.computed.into_iter().map(|computed| computed.text));
+        known
+            .computed
+            .extend(declared.computed.into_iter().map(|computed| computed.text));
     }
     Ok(known)
 }

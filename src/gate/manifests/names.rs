@@ -59,7 +59,12 @@ fn is_coordinate((group, artifact): (&str, &str), name: &str) -> bool {
     let Some((named_group, named_artifact)) = name.split_once(':') else {
         return false;
     };
-    let dotted = |text: &str| text.to_ascii_lowercase().split('.').map(str::to_owned).collect::<Vec<_>>();
+    let dotted = |text: &str| {
+        text.to_ascii_lowercase()
+            .split('.')
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let (mut pattern, named) = (dotted(group), dotted(named_group));
     let is_open = pattern.len() > 1 && pattern.last().is_some_and(|last| last == "**");
     if is_open {
@@ -69,8 +74,7 @@ fn is_coordinate((group, artifact): (&str, &str), name: &str) -> bool {
         true => pattern.len() <= named.len(),
         false => pattern.len() == named.len(),
     };
-    fits && all_match(&pattern, &named)
-        && matches(&artifact.to_ascii_lowercase(), &named_artifact.to_ascii_lowercase())
+    fits && all_match(&pattern, &named) && matches(&artifact.to_ascii_lowercase(), &named_artifact.to_ascii_lowercase())
 }
 
 fn has_bare_words(ecosystem: Ecosystem) -> bool {

@@ -83,9 +83,9 @@ pub(super) fn declare(name: &str, spec: Option<&str>, found: &mut Vec<Dependency
     match alias(spec) {
         Some(alias) => found.push(alias),
         // A range has no slash and no colon; an address or a path has.
-        None if spec.contains(['/', ':']) => found.extend(
-            guesses(spec).map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)),
-        ),
+        None if spec.contains(['/', ':']) => {
+            found.extend(guesses(spec).map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)))
+        }
         None => {}
     }
 }
@@ -110,7 +110,9 @@ fn alias(spec: &str) -> Option<Dependency> {
     let target = if let Some(target) = spec.strip_prefix("npm:").or_else(|| spec.strip_prefix("jsr:")) {
         target
     } else {
-        let target = spec.strip_prefix("workspace:").or_else(|| spec.strip_prefix("patch:"))?;
+        let target = spec
+            .strip_prefix("workspace:")
+            .or_else(|| spec.strip_prefix("patch:"))?;
         // `workspace:*`, `workspace:^1` and `workspace:../x` name no package.
         if !target.get(1..)?.contains('@') {
             return None;

@@ -23,7 +23,10 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
             }
             "packageExtensions" => {
                 for section in entries(&entry.value).flat_map(|package| entries(&package.value)) {
-                    if matches!(section.key.as_str(), "dependencies" | "optionalDependencies" | "peerDependencies") {
+                    if matches!(
+                        section.key.as_str(),
+                        "dependencies" | "optionalDependencies" | "peerDependencies"
+                    ) {
                         flat(&section.value, &mut found);
                     }
                 }
@@ -81,9 +84,11 @@ fn read(text: &str) -> Result<Vec<Entry>, String> {
     match yaml::read("", text.as_bytes()) {
         Ok((_, entries)) => Ok(entries),
         // `:LINE:COLUMN: message`, and a snippet of untrusted text.
-        Err(error) => Err(match error.split(':').nth(1).and_then(|line| line.parse::<u32>().ok()) {
-            Some(line) => format!("not the plain YAML that is read here (line {line})"),
-            None => "not the plain YAML that is read here".into(),
-        }),
+        Err(error) => Err(
+            match error.split(':').nth(1).and_then(|line| line.parse::<u32>().ok()) {
+                Some(line) => format!("not the plain YAML that is read here (line {line})"),
+                None => "not the plain YAML that is read here".into(),
+            },
+        ),
     }
 }

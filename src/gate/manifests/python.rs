@@ -137,7 +137,9 @@ fn strings(list: Option<&Item>, found: &mut Vec<Dependency>) {
 
 /// A table with names as keys. `python` there is the interpreter.
 fn names(table: Option<&Item>, found: &mut Vec<Dependency>) {
-    let Some(table) = table.and_then(Item::as_table_like) else { return };
+    let Some(table) = table.and_then(Item::as_table_like) else {
+        return;
+    };
     for (name, _) in table.iter().filter(|(name, _)| *name != "python") {
         found.push(requirement(name).at(toml::key_place(table, name)));
     }

@@ -3,7 +3,13 @@
 use super::declared::Dependency;
 use super::python::push;
 
-const LISTS: &[&str] = &["install_requires", "setup_requires", "tests_require", "requires", "requires_dist"];
+const LISTS: &[&str] = &[
+    "install_requires",
+    "setup_requires",
+    "tests_require",
+    "requires",
+    "requires_dist",
+];
 
 /// One key with all lines of its value.
 struct Entry<'a> {

@@ -95,11 +95,7 @@ fn gradle_in_kotlin() {
             ("implementation(\"g\", \"n\", \"1\")", &["g:n"], 0),
             ("\"implementation\"(\"g:n:1\")", &["g:n"], 0),
             ("id(\"com.x\") version \"1\"", &["com.x:com.x.gradle.plugin"], 0),
-            (
-                "kotlin(\"jvm\") version \"2\"",
-                &["org.jetbrains.kotlin:kotlin-jvm"],
-                0,
-            ),
+            ("kotlin(\"jvm\") version \"2\"", &["org.jetbrains.kotlin:kotlin-jvm"], 0),
             (
                 "/* a /* b */ implementation(\"c:d:1\") */ implementation(\"e:f:1\")",
                 &["e:f"],
@@ -138,11 +134,7 @@ fn gemfiles_and_gemspecs() {
             0,
         ),
         ("=begin\ngem 'd'\n=end\ngem 'e'", vec!["e"], 0),
-        (
-            "x = 'gem \"a\"'\ngemspec\ngem_name = 1\ndef gem(x)\nend",
-            vec![],
-            0,
-        ),
+        ("x = 'gem \"a\"'\ngemspec\ngem_name = 1\ndef gem(x)\nend", vec![], 0),
         ("gem name", vec![], 1),
         ("gem 're' 'dis'", vec![], 1),
         ("gem 're' + x", vec![], 1),

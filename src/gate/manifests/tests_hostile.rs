@@ -108,18 +108,10 @@ fn properties_that_name_each_other_end() {
 #[test]
 fn line_ends_of_windows_and_a_missing_last_one_change_nothing() {
     for (format, text, expected) in [
-        (
-            Format::Npm,
-            "{\r\n\"dependencies\": {\r\n\"redis\": \"1\"}}",
-            "redis",
-        ),
+        (Format::Npm, "{\r\n\"dependencies\": {\r\n\"redis\": \"1\"}}", "redis"),
         (Format::Cargo, "[dependencies]\r\nredis = \"1\"", "redis"),
         (Format::SetupCfg, "[options]\r\ninstall_requires =\r\n  redis", "redis"),
-        (
-            Format::Golang,
-            "require (\r\n\ta.com/redis v1\r\n)",
-            "a.com/redis",
-        ),
+        (Format::Golang, "require (\r\n\ta.com/redis v1\r\n)", "a.com/redis"),
         (Format::Ruby, "source 'x'\r\ngem 'redis'", "redis"),
         (
             Format::Gradle,

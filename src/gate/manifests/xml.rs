@@ -175,7 +175,10 @@ impl<'a> Reader<'a> {
 
     /// Only the XML declaration says something: another encoding would make other text of the bytes.
     fn instruction(&self, text: &str) -> Result<(), String> {
-        let Some(rest) = text.strip_prefix("xml").filter(|rest| rest.starts_with([' ', '\t', '\r', '\n'])) else {
+        let Some(rest) = text
+            .strip_prefix("xml")
+            .filter(|rest| rest.starts_with([' ', '\t', '\r', '\n']))
+        else {
             return Ok(());
         };
         let Some((_, encoding)) = rest.split_once("encoding") else {

@@ -123,7 +123,10 @@ fn dead(entry: &str) -> Option<(&'static str, &'static str)> {
         return Some(("empty or with a blank in it", ALONE));
     }
     if entry.chars().all(|c| matches!(c, '*' | '/' | '.' | ':')) {
-        return Some(("it names everything or nothing", "say `new: deny` or `new: allow` instead"));
+        return Some((
+            "it names everything or nothing",
+            "say `new: deny` or `new: allow` instead",
+        ));
     }
     if entry.starts_with(['.', '/']) || entry.contains("://") {
         return Some(("a path or an address, and names are compared", ALONE));

@@ -418,15 +418,27 @@ fn dependencies_alone_are_a_rule_if_they_can_refuse() {
 fn dependencies_that_say_nothing_or_too_much_are_refused() {
     let alone = "write the name alone, such as `redis`, `@redis/client` or `redis.clients:jedis`";
     for (line, first, hint) in [
-        ("deny", "3:15: `dependencies` must be a map, not text", "write `dependencies: {new: deny}`"),
+        (
+            "deny",
+            "3:15: `dependencies` must be a map, not text",
+            "write `dependencies: {new: deny}`",
+        ),
         ("{}", "3:15: `dependencies` is empty", "give it a key or remove it"),
-        ("{forbiden: [a]}", "3:16: unknown key `forbiden` in `dependencies`", "did you mean `forbidden`?"),
+        (
+            "{forbiden: [a]}",
+            "3:16: unknown key `forbiden` in `dependencies`",
+            "did you mean `forbidden`?",
+        ),
         (
             "{max: 3}",
             "3:16: unknown key `max` in `dependencies`",
             "known in `dependencies`: new, forbidden, allowed",
         ),
-        ("{new: warn}", "3:21: `dependencies.new` cannot be `warn`", "one of: allow, deny"),
+        (
+            "{new: warn}",
+            "3:21: `dependencies.new` cannot be `warn`",
+            "one of: allow, deny",
+        ),
         (
             "{new: allow, allowed: [a]}",
             "3:16: `new: allow` beside `allowed`, which then means nothing",
@@ -437,8 +449,16 @@ fn dependencies_that_say_nothing_or_too_much_are_refused() {
             "3:48: `a` is dependencies.forbidden[1] as well",
             "remove it from one of the two lists",
         ),
-        ("{forbidden: [redis@4]}", "3:28: dependency `redis@4`: a version stands behind the name", alone),
-        ("{forbidden: [\"redis>=4\"]}", "3:28: dependency `redis>=4`: no dependency has such a name", alone),
+        (
+            "{forbidden: [redis@4]}",
+            "3:28: dependency `redis@4`: a version stands behind the name",
+            alone,
+        ),
+        (
+            "{forbidden: [\"redis>=4\"]}",
+            "3:28: dependency `redis>=4`: no dependency has such a name",
+            alone,
+        ),
         (
             "{forbidden: [\"g:a:1\"]}",
             "3:28: dependency `g:a:1`: a version or a scheme stands beside the name",
@@ -449,7 +469,11 @@ fn dependencies_that_say_nothing_or_too_much_are_refused() {
             "3:28: dependency `npm:redis`: a version or a scheme stands beside the name",
             alone,
         ),
-        ("{forbidden: [./x]}", "3:28: dependency `./x`: a path or an address, and names are compared", alone),
+        (
+            "{forbidden: [./x]}",
+            "3:28: dependency `./x`: a path or an address, and names are compared",
+            alone,
+        ),
         (
             "{allowed: [\"*\"]}",
             "3:26: dependency `*`: it names everything or nothing",
