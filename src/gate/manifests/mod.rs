@@ -168,9 +168,9 @@ fn manifest(
     let mut reported = HashSet::new();
     for dependency in &declared.found {
         let is_guess = dependency.kind == Named::Guessed;
-        let is_new = !known.names.contains(&dependency.name) && !(is_guess && known.guesses.contains(&dependency.name));
+        let is_known = known.names.contains(&dependency.name) || is_guess && known.guesses.contains(&dependency.name);
         if reported.insert((&dependency.name, is_guess)) {
-            for mut finding in judges.name(path, format, dependency, is_new) {
+            for mut finding in judges.name(path, format, dependency, !is_known) {
                 finding.line = lines.of_dependency(dependency);
                 verdict.findings.push(finding);
             }
