@@ -120,7 +120,10 @@ pub(super) fn judge(
                 changes,
                 verdict,
             )?,
-            None => unread(&change.path, &judges, verdict),
+            None => {
+                let message = "new dependencies in it were not looked for, since this version does not read it";
+                say(&change.path, &judges, message, verdict);
+            }
         }
     }
     let task = is_ruled_out.then_some(TASK);
@@ -196,13 +199,25 @@ fn manifest(
             if new.len() == 1 { "y" } else { "ies" }
         ));
     }
+    // `install_requires=NAMES` is as it was, and the list may not be.
+    if declared
+        .computed
+        .iter()
+        .any(|computed| known.computed.contains(&computed.text))
+    {
+        say(
+            path,
+            judges,
+            "names in it are computed, as in the base, so that new ones may not be seen",
+            verdict,
+        );
+    }
     Ok(())
 }
 
-/// A changed manifest of a kind that is not read. It is said; where every new name is refused it is
-/// a warning, which reports show apart: a finding would forbid every edit of such a file.
-fn unread(path: &[u8], judges: &Judges, verdict: &mut Verdict) {
-    let message = "new dependencies in it were not looked for, since this version does not read it";
+/// What no rule could look at in a changed manifest. Where every new name is refused it is a
+/// warning, which reports show apart: a finding would forbid every edit of such a file.
+fn say(path: &[u8], judges: &Judges, message: &str, verdict: &mut Verdict) {
     match judges.dependencies.filter(|rules| rules.new == Stance::Deny) {
         Some(rules) => verdict.warnings.push(Warning {
             path: path.to_vec(),

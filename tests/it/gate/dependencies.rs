@@ -139,7 +139,10 @@ fn a_computed_name_is_refused_or_told() {
     assert_eq!(verdict.findings, []);
     assert_eq!(
         notices(&verdict),
-        ["`Gemfile`: 1 dependency whose name is computed, which no rule can look at"]
+        [
+            "`Gemfile`: 1 dependency whose name is computed, which no rule can look at",
+            "`Gemfile` changed; names in it are computed, as in the base, so that new ones may not be seen"
+        ]
     );
 }
 
@@ -228,4 +231,18 @@ fn twenty_thousand_new_names_are_told_in_time() {
     let text = format!("{{\"dependencies\": {{\n{}\n}}}}", names.join(",\n"));
     let verdict = by_policy(DENY, &[], &[file("package.json", text)]);
     assert_eq!(verdict.findings.len(), 20_000);
+}
+
+#[test]
+fn a_list_behind_a_computed_name_is_told_when_its_file_changes() {
+    let (before, after) = (
+        "NAMES = ['a']\nsetup(install_requires=NAMES)\n",
+        "NAMES = ['a', 'b']\nsetup(install_requires=NAMES)\n",
+    );
+    let verdict = by_policy(DENY, &[file("setup.py", before)], &[file("setup.py", after)]);
+    assert_eq!(verdict.findings, []);
+    assert_eq!(
+        verdict.warnings[0].message,
+        "changed; names in it are computed, as in the base, so that new ones may not be seen"
+    );
 }
