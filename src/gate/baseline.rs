@@ -148,7 +148,11 @@ impl Baseline {
 
 /// Whether a finding of this rule may be listed at all.
 pub fn may_be_known(rule: Rule) -> bool {
-    is_about_a_line(rule) || matches!(rule, Rule::ForbiddenDirectory | Rule::OutOfScope | Rule::Uninspectable)
+    is_about_a_line(rule)
+        || matches!(
+            rule,
+            Rule::ForbiddenDirectory | Rule::OutOfScope | Rule::ForbiddenDependency | Rule::Uninspectable
+        )
 }
 
 /// Whether the finding is about what stands in a line, not about the change of a path.

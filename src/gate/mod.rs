@@ -55,6 +55,10 @@ pub enum Rule {
     OutOfScope,
     /// A manifest declares a dependency that the base did not.
     NewDependency,
+    /// A manifest declares a dependency that the policy names as forbidden.
+    ForbiddenDependency,
+    /// A lock file changed and none of its manifests did.
+    LockFile,
     /// Content that hides from review.
     Uninspectable,
     /// A command of `checks:` failed on the candidate.
@@ -83,6 +87,8 @@ impl Rule {
         Rule::OutOfScope,
         Rule::TooLarge,
         Rule::NewDependency,
+        Rule::ForbiddenDependency,
+        Rule::LockFile,
         Rule::Uninspectable,
         Rule::CheckFailed,
         Rule::Trailers,
@@ -99,6 +105,8 @@ impl Rule {
             Rule::NewDirectory => "new-directory",
             Rule::OutOfScope => "out-of-scope",
             Rule::NewDependency => "new-dependency",
+            Rule::ForbiddenDependency => "forbidden-dependency",
+            Rule::LockFile => "lock-file",
             Rule::Uninspectable => "uninspectable",
             Rule::CheckFailed => "check-failed",
             Rule::Trailers => "trailers",
@@ -116,7 +124,7 @@ impl Rule {
             Rule::ForbiddenImport | Rule::DynamicImport => Exit::ForbiddenImport,
             Rule::NewTopLevelDirectory | Rule::NewDirectory => Exit::NewTopLevelDirectory,
             Rule::OutOfScope => Exit::OutOfScope,
-            Rule::NewDependency => Exit::ForbiddenDependency,
+            Rule::NewDependency | Rule::ForbiddenDependency | Rule::LockFile => Exit::ForbiddenDependency,
             Rule::Uninspectable => Exit::Uninspectable,
             Rule::CheckFailed => Exit::CheckFailed,
             Rule::Trailers => Exit::Trailers,

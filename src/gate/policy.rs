@@ -5,6 +5,7 @@
 //! that could not refuse anything is no policy.
 
 mod ci;
+mod dependencies;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use super::paths::PathRule;
 use super::tree::lookup;
 use super::yaml;
 use super::{Kind, Oid, POLICY_PATH, SETTINGS_PATH, Tree, Unreadable};
+pub use dependencies::{Dependencies, NameRule};
 
 /// Where accepted old findings are kept unless the policy says otherwise; protected in any case.
 pub const BASELINE_PATH: &str = "architecture/invariants.baseline.json";
@@ -89,7 +91,8 @@ pub struct Area {
     /// What the area consists of; empty: the whole repository (for its import rules only, such an
     /// area owns no path for `unmapped` and `Areas:`).
     pub allowed_roots: Vec<PathRule>,
-    /// Imports that files of the area must not have.
+    /// Imports that files of the area must not have, and dependencies that its manifests must not
+    /// newly declare.
     pub forbidden_imports: Vec<ImportRule>,
     /// Folders in which nothing may change.
     pub forbidden_dirs: Vec<PathRule>,
@@ -131,6 +134,8 @@ pub struct Policy {
     pub max_changed_lines: Option<u32>,
     /// Fingerprints of values that look like credentials and are none.
     pub allowed_credentials: Vec<String>,
+    /// What manifests may newly declare; `None`: no such rule.
+    pub dependencies: Option<Dependencies>,
 }
 
 impl Policy {

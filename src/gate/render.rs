@@ -94,9 +94,12 @@ pub fn warnings(warnings: &[Warning]) -> String {
     if let Some(more) = warnings.len().checked_sub(MAX_WARNINGS + 1) {
         text.push_str(&format!("warning: and {} more such files\n", more + 1));
     }
-    text.push_str(&format!(
-        "hint: read what runs by itself before you use it; `autoexec: deny` in {POLICY_PATH} refuses such changes\n"
-    ));
+    // Warnings of other rules say in themselves what is to be looked at.
+    if warnings.iter().any(|warning| warning.judged_by.starts_with("autoexec")) {
+        text.push_str(&format!(
+            "hint: read what runs by itself before you use it; `autoexec: deny` in {POLICY_PATH} refuses such changes\n"
+        ));
+    }
     text
 }
 

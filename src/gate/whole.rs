@@ -4,8 +4,9 @@
 //! rules about what a change does (protected paths, new folders, sizes, scope of a task) have no
 //! meaning here and are left out.
 
+use super::policy::Stance;
 use super::tree::{Nothing, diff};
-use super::{GateError, Policy, Tree, Verdict, content, rules};
+use super::{GateError, Policy, Tree, Verdict, content, manifests, rules};
 
 /// Judges everything in the tree by the policy that lies in it.
 ///
@@ -30,6 +31,15 @@ pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
     // A link that is there was let in by somebody; only its change is a finding.
     verdict.findings.retain(|found| found.judged_by != content::SUBMODULES);
     rules::judge_content(policy, tree, &changes, &mut verdict)?;
+    // No name is new in a whole tree; the forbidden ones are there or not.
+    let mut standing = policy.clone();
+    if let Some(dependencies) = &mut standing.dependencies {
+        dependencies.new = Stance::Allow;
+        dependencies.allowed.clear();
+    }
+    manifests::judge(&standing, &Nothing, tree, &changes, None, &mut verdict)?;
+    // Last: it clears what the others say of the values that it finds.
+    rules::credentials::judge(policy, &[&Nothing], tree, &changes, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }

@@ -5,6 +5,7 @@ mod base;
 mod clones;
 mod content;
 mod credentials;
+mod dependencies;
 mod limits;
 mod malformed;
 mod policy_change;

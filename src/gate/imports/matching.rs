@@ -166,7 +166,7 @@ fn is_prefix(entry: &[String], identity: &[String]) -> bool {
 }
 
 /// A pattern with `*`, without recursion: on a mismatch the last `*` takes one byte more.
-fn is_match(pattern: &[u8], text: &[u8]) -> bool {
+pub(in crate::gate) fn is_match(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star = None;
     while t < text.len() {

@@ -62,6 +62,7 @@ mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
 
+pub(super) use matching::is_match;
 pub use matching::{dead, is_anywhere, matches, matches_relative, named};
 
 /// Languages whose imports this version reads.

@@ -1,8 +1,11 @@
 //! Cargo.toml.
 
-use toml_edit::{DocumentMut, Item, TableLike};
+use std::collections::HashMap;
 
-use super::{Dependency, toml_trouble};
+use toml_edit::{Item, TableLike};
+
+use super::declared::{Dependency, Named, Shelf};
+use super::{names, toml};
 
 const SECTIONS: &[&str] = &[
     "dependencies",
@@ -15,26 +18,37 @@ const SECTIONS: &[&str] = &[
 /// The crates of all tables. A rename (`cache = { package = "redis" }`) declares the crate that is
 /// built, not the name that it goes by.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
-    let document: DocumentMut = text.parse().map_err(|error| toml_trouble(&error))?;
+    let document = toml::document(text)?;
     let root = document.as_table();
     let mut found = Vec::new();
     sections(root, &mut found);
     if let Some(workspace) = table(root.get("workspace")) {
         sections(workspace, &mut found);
     }
-    for (_, target) in table(root.get("target")).into_iter().flat_map(|t| t.iter()) {
+    for (_, target) in toml::entries(root.get("target")) {
         if let Some(target) = target.as_table_like() {
             sections(target, &mut found);
         }
     }
-    for (_, registry) in table(root.get("patch")).into_iter().flat_map(|t| t.iter()) {
+    for (_, registry) in toml::entries(root.get("patch")) {
         crates(Some(registry), &mut found);
     }
     // `[replace]` has keys such as `"redis:0.1.0"`.
-    for (key, _) in table(root.get("replace")).into_iter().flat_map(|t| t.iter()) {
-        found.push(dependency(key.split([':', '@']).next().unwrap_or(key)));
+    for (key, _) in toml::entries(root.get("replace")) {
+        let name = key.split([':', '@']).next().unwrap_or(key);
+        found.push(dependency(name).at(toml::place(document.as_item(), "replace", key)));
     }
     Ok(found)
+}
+
+/// From the names in `workspace.dependencies` to the crates that they are.
+pub(super) fn workspace(text: &str) -> HashMap<String, Vec<String>> {
+    let Ok(document) = toml::document(text) else {
+        return HashMap::new();
+    };
+    toml::entries(toml::at(document.as_item(), "workspace.dependencies"))
+        .map(|(key, spec)| (names::cargo(key), vec![names::cargo(package(spec).unwrap_or(key))]))
+        .collect()
 }
 
 fn sections(parent: &dyn TableLike, found: &mut Vec<Dependency>) {
@@ -44,17 +58,22 @@ fn sections(parent: &dyn TableLike, found: &mut Vec<Dependency>) {
 }
 
 fn crates(section: Option<&Item>, found: &mut Vec<Dependency>) {
-    for (key, spec) in table(section).into_iter().flat_map(|t| t.iter()) {
-        let package = table(Some(spec))
-            .and_then(|spec| spec.get("package"))
-            .and_then(Item::as_str);
-        found.push(dependency(package.unwrap_or(key)));
+    let Some(section) = table(section) else { return };
+    for (key, spec) in section.iter() {
+        let mut dependency = dependency(package(spec).unwrap_or(key)).at(toml::key_place(section, key));
+        if toml::at(spec, "workspace").and_then(Item::as_bool) == Some(true) {
+            dependency = dependency.of_kind(Named::Elsewhere(Shelf::Workspace));
+        }
+        found.push(dependency);
     }
 }
 
-/// The registry takes `-` and `_` for the same, and so does the compiler.
+fn package(spec: &Item) -> Option<&str> {
+    toml::at(spec, "package").and_then(Item::as_str)
+}
+
 fn dependency(name: &str) -> Dependency {
-    Dependency::new(name.to_ascii_lowercase().replace('_', "-"), name)
+    Dependency::new(names::cargo(name), name)
 }
 
 fn table(item: Option<&Item>) -> Option<&dyn TableLike> {

@@ -1,22 +1,29 @@
-//! go.mod. Its grammar is made of lines (go.dev/ref/mod#go-mod-file-grammar), so no parser is needed.
+//! go.mod, and go.work with its replacements. The grammar is made of lines (go.dev/ref/mod#go-mod-file-grammar), so no parser is needed.
 
-use super::Dependency;
+use super::declared::Dependency;
 
 /// Modules of `require`, the right-hand side of `replace`, and packages of `tool`.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     let mut found = Vec::new();
     let mut block: Option<String> = None;
-    for line in text.lines() {
-        let line = line
+    let mut next = 0;
+    for whole in text.split('\n') {
+        let at = next;
+        next += whole.len() + 1;
+        let line = whole
             .split_once("//")
             .filter(|(code, _)| !code.ends_with(':'))
-            .map_or(line, |(code, _)| code);
+            .map_or(whole, |(code, _)| code);
         let mut words: Vec<String> = line
             .split_whitespace()
             .map(|word| word.trim_matches(['"', '`']).into())
             .collect();
         if words.is_empty() {
             continue;
+        }
+        // Go decodes it: `"github.com/\x72edis/x"` names another module than it seems to.
+        if line.contains('"') && line.contains('\\') {
+            return Err("an escape in a quoted path".into());
         }
         if block.is_some() && words[0] == ")" {
             block = None;
@@ -48,7 +55,8 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
         };
         // A replacement by a folder of the repository brings in no module.
         if let Some(module) = module.filter(|module| !module.starts_with(['.', '/'])) {
-            found.push(Dependency::new(without_major(module), module.as_str()));
+            let column = whole.find(module.as_str()).unwrap_or_default();
+            found.push(Dependency::new(without_major(module), module.as_str()).at(Some(at + column)));
         }
     }
     match block {

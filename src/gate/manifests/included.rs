@@ -1,14 +1,15 @@
 //! Requirements files under other names: those that a known requirements file includes with `-r`
-//! or `-c`, and those that pyproject.toml names as the place of its dynamic dependencies.
+//! or `-c`, and those that pyproject.toml or setup.cfg name as the place of its dynamic dependencies.
 //!
 //! Invariant: a changed file that the candidate's manifests read as requirements is judged as
 //! requirements, whatever it is called.
 
 use std::collections::HashSet;
 
-use super::{BYTE_ORDER_MARK, Format, MAX_MANIFEST, format, pip, python};
+use super::format::{Format, format};
+use super::{BYTE_ORDER_MARK, MAX_MANIFEST, pip, python, setup_cfg};
 use crate::gate::rules::is_regular;
-use crate::gate::tree::join;
+use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Kind, Oid, Tree, Unreadable};
 
 /// Above this many entries the tree is not searched for files that include others.
@@ -32,11 +33,20 @@ struct Source {
 }
 
 impl Included {
-    /// Those of the candidate. The tree is only searched where a changed file could be one.
-    pub(super) fn of(candidate: &dyn Tree, changes: &[Change]) -> Result<Included, Unreadable> {
-        let could_be =
-            |change: &Change| change.after.is_some_and(|side| is_regular(&side)) && format(&change.path).is_none();
-        if !changes.iter().any(could_be) {
+    /// Those of the candidate. The tree is only searched where a changed file could be one and
+    /// would then be judged (`matters`).
+    pub(super) fn of(
+        candidate: &dyn Tree,
+        changes: &[Change],
+        matters: impl Fn(&Side) -> Result<bool, Unreadable>,
+    ) -> Result<Included, Unreadable> {
+        let mut is_wanted = false;
+        for change in changes.iter().filter(|change| format(&change.path).is_none()) {
+            if let Some(side) = change.after.filter(is_regular) {
+                is_wanted = is_wanted || matters(&side)?;
+            }
+        }
+        if !is_wanted {
             return Ok(Included::default());
         }
         let Some((mut open, files)) = sources(candidate)? else {
@@ -84,7 +94,7 @@ impl Included {
 
 type Files = std::collections::HashMap<Vec<u8>, Oid>;
 
-/// Known requirements files and pyproject.tomls of the tree, and all its files.
+/// Known requirements files, pyproject.tomls and setup.cfgs of the tree, and all its files.
 fn sources(tree: &dyn Tree) -> Result<Option<(Vec<Source>, Files)>, Unreadable> {
     let mut found = Vec::new();
     let mut files = Files::new();
@@ -100,7 +110,8 @@ fn sources(tree: &dyn Tree) -> Result<Option<(Vec<Source>, Files)>, Unreadable> 
             match entry.kind {
                 Kind::Tree => open.push((path, entry.id)),
                 Kind::File | Kind::Executable => {
-                    if let Some(format @ (Format::Requirements | Format::Pyproject)) = format(&path) {
+                    if let Some(format @ (Format::Requirements | Format::Pyproject | Format::SetupCfg)) = format(&path)
+                    {
                         found.push(Source {
                             path: path.clone(),
                             id: entry.id,
@@ -127,11 +138,13 @@ fn named(tree: &dyn Tree, source: &Source) -> Result<Vec<(String, bool)>, Unread
     let Ok(text) = std::str::from_utf8(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes)) else {
         return Ok(Vec::new());
     };
-    if source.format == Format::Pyproject {
-        return Ok(python::dynamic_files(text)
-            .into_iter()
-            .map(|file| (file, true))
-            .collect());
+    let dynamic = match source.format {
+        Format::Pyproject => Some(python::dynamic_files(text)),
+        Format::SetupCfg => Some(setup_cfg::files(text)),
+        _ => None,
+    };
+    if let Some(files) = dynamic {
+        return Ok(files.into_iter().map(|file| (file, true)).collect());
     }
     let read = pip::read(text);
     let includes = read.includes.into_iter().map(|file| (file, true));

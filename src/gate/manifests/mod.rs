@@ -1,23 +1,63 @@
 //! Dependencies that a change declares in manifests (exit 8).
 //!
-//! Invariant: a dependency is known only if the base's version of the same manifest declared it;
-//! for a manifest in a new place, if a manifest deleted in the same change did (a move).
+//! Invariants: a dependency is known only if the base's version of the same manifest declared it;
+//! for a manifest in a new place, if a manifest deleted in the same change did (a move). A manifest
+//! that a rule looks at and that cannot be read is a finding, never passed over.
+//!
+//! The rules are the policy's `dependencies`, the `forbidden_imports` of areas, and a task that
+//! rules out new dependencies. Not judged: a known name that comes from another source or in
+//! another version, and what packages bring along by themselves.
 
 mod cargo;
+mod code;
+mod composer;
+mod declared;
+mod dotnet;
+mod format;
 mod golang;
+mod gradle;
+mod gradle_catalog;
 mod included;
+mod inherited;
+mod json;
+mod judges;
+mod lines;
+mod locks;
+mod maven;
+mod names;
 mod npm;
 mod pip;
+mod pnpm;
 mod python;
+mod ruby;
+mod setup_cfg;
+mod setup_py;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_code;
+#[cfg(test)]
+mod tests_hostile;
+#[cfg(test)]
+mod tests_names;
+#[cfg(test)]
+mod tests_xml;
+mod toml;
+mod xml;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
+use super::policy::Stance;
 use super::rules::{finding, is_regular, shown};
 use super::tree::Side;
-use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
+use super::{Change, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
+use crate::task::Task;
+use declared::{Declared, Named};
+use format::{Format, format, is_unread};
 use included::Included;
+use inherited::Shelves;
+use judges::{Judges, TASK};
+use lines::Lines;
 
 /// Manifests above this many bytes are not read.
 pub(super) const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
@@ -28,151 +68,226 @@ pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, String> {
     npm::aliases(package_json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(package_json))
 }
 
-/// A family of manifests whose names can be compared with one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Npm,
-    Cargo,
-    Pyproject,
-    Requirements,
-    Golang,
-}
-
-/// A declared dependency.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Dependency {
-    /// Normalised as its registry does.
-    name: String,
-    /// As written, to find the line.
-    written: String,
-}
-
-impl Dependency {
-    fn new(name: impl Into<String>, written: impl Into<String>) -> Dependency {
-        Dependency {
-            name: name.into(),
-            written: written.into(),
-        }
-    }
-}
-
-/// Every name that a changed manifest declares and its base version did not.
-pub fn judge(
+/// Every name that a changed manifest declares, its base version did not, and a rule refuses; and
+/// lock files that changed alone.
+pub(super) fn judge(
+    policy: &Policy,
     base: &dyn Tree,
     candidate: &dyn Tree,
     changes: &[Change],
+    task: Option<&Task>,
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
-    let included = Included::of(candidate, changes)?;
+    let is_ruled_out = task.is_some_and(|task| task.no_new_dependencies);
+    let everywhere = Judges::everywhere(policy, is_ruled_out);
+    let has_areas = policy.areas.iter().any(|area| !area.forbidden_imports.is_empty());
+    if everywhere.first_key().is_none() && !has_areas {
+        return Ok(());
+    }
+    let all = Judges {
+        areas: policy.areas.iter().collect(),
+        ..Judges::everywhere(policy, is_ruled_out)
+    };
+    let included = Included::of(candidate, changes, |side| matters(candidate, side, &all))?;
     verdict.notices.extend(included.notice.clone());
-    unread(changes, verdict);
+    let mut trees = Trees {
+        base: Shelves::of(base),
+        candidate: Shelves::of(candidate),
+    };
     for change in changes {
         let format = format(&change.path).or_else(|| included.format(&change.path));
-        let (Some(after), Some(format)) = (change.after, format) else {
-            continue;
-        };
+        let Some(after) = change.after else { continue };
         if change.before == Some(after) || after.kind == Kind::Submodule {
             continue;
         }
-        let declared = match read(candidate, &after, format)? {
-            Ok(declared) => declared,
-            Err(why) => {
-                verdict.findings.push(finding(
-                    Rule::Uninspectable,
-                    &change.path,
-                    "task: Non-goals",
-                    format!("its dependencies cannot be read: {why}"),
-                    "make the manifest a regular file that parses".into(),
-                ));
-                continue;
-            }
+        if format.is_none() && !is_unread(&change.path) {
+            continue;
+        }
+        let judges = Judges {
+            areas: judges::areas(policy, base, candidate, &change.path, format)?,
+            ..Judges::everywhere(policy, is_ruled_out)
         };
-        let known = known(base, change, format, changes)?;
-        let text = candidate.blob(&after.id)?;
-        let mut reported = BTreeSet::new();
-        for dependency in declared {
-            if !known.contains(&dependency.name) && reported.insert(dependency.name.clone()) {
-                verdict.findings.push(new_dependency(&change.path, &dependency, &text));
+        if judges.first_key().is_none() {
+            continue;
+        }
+        match format {
+            Some(format) => manifest(
+                &mut trees,
+                (base, candidate),
+                (change, &after),
+                format,
+                &judges,
+                changes,
+                verdict,
+            )?,
+            None => {
+                let message = "new dependencies in it were not looked for, since this version does not read it";
+                say(&change.path, &judges, message, verdict);
             }
         }
+    }
+    let task = is_ruled_out.then_some(TASK);
+    let keys: Vec<&str> = task
+        .into_iter()
+        .chain(everywhere.dependencies.map(|_| "dependencies"))
+        .collect();
+    locks::judge(changes, &keys, verdict);
+    Ok(())
+}
+
+struct Trees<'a> {
+    base: Shelves<'a>,
+    candidate: Shelves<'a>,
+}
+
+/// One changed manifest.
+fn manifest(
+    trees: &mut Trees,
+    (base, candidate): (&dyn Tree, &dyn Tree),
+    (change, after): (&Change, &Side),
+    format: Format,
+    judges: &Judges,
+    changes: &[Change],
+    verdict: &mut Verdict,
+) -> Result<(), Unreadable> {
+    let path = &change.path;
+    let text = text_of(candidate, after)?;
+    let declared = match text.as_ref().map_err(String::clone).and_then(|text| read(text, format)) {
+        Ok(declared) => trees.candidate.resolve(path, declared)?,
+        Err(why) => {
+            verdict.findings.push(finding(
+                Rule::Uninspectable,
+                path,
+                &judges.first_key().unwrap_or_default(),
+                format!("its dependencies cannot be read: {why}"),
+                "make the manifest a regular file that parses".into(),
+            ));
+            return Ok(());
+        }
+    };
+    let text = text.unwrap_or_default();
+    let known = known(&mut trees.base, base, change, format, changes)?;
+    let mut lines = Lines::of(&text);
+    let mut reported = HashSet::new();
+    for dependency in &declared.found {
+        let is_guess = dependency.kind == Named::Guessed;
+        let is_known = known.names.contains(&dependency.name) || is_guess && known.guesses.contains(&dependency.name);
+        if reported.insert((&dependency.name, is_guess)) {
+            for mut finding in judges.name(path, format, dependency, !is_known) {
+                finding.line = lines.of_dependency(dependency);
+                verdict.findings.push(finding);
+            }
+        }
+    }
+    let mut texts = HashSet::new();
+    let new = declared
+        .computed
+        .iter()
+        .filter(|computed| !known.computed.contains(&computed.text) && texts.insert(&computed.text));
+    let new: Vec<_> = new.collect();
+    for computed in &new {
+        for mut finding in judges.computed(path, computed) {
+            finding.line = lines.at(computed.at);
+            verdict.findings.push(finding);
+        }
+    }
+    if !new.is_empty() && judges.denials().is_empty() {
+        verdict.notices.push(format!(
+            "{}: {} dependenc{} whose name is computed, which no rule can look at",
+            shown(path),
+            new.len(),
+            if new.len() == 1 { "y" } else { "ies" }
+        ));
+    }
+    // `install_requires=NAMES` is as it was, and the list may not be.
+    if declared
+        .computed
+        .iter()
+        .any(|computed| known.computed.contains(&computed.text))
+    {
+        say(
+            path,
+            judges,
+            "names in it are computed, as in the base, so that new ones may not be seen",
+            verdict,
+        );
     }
     Ok(())
 }
 
-/// Manifests that this version does not read: said, since the task's limit does not hold there.
-const UNREAD: &[&str] = &[
-    "build.gradle",
-    "build.gradle.kts",
-    "build.sbt",
-    "composer.json",
-    "conanfile.txt",
-    "deno.json",
-    "environment.yaml",
-    "environment.yml",
-    "gemfile",
-    "libs.versions.toml",
-    "mix.exs",
-    "package.swift",
-    "pipfile",
-    "pixi.toml",
-    "pnpm-workspace.yaml",
-    "pom.xml",
-    "pubspec.yaml",
-    "setup.cfg",
-    "setup.py",
-    "vcpkg.json",
-];
-
-fn unread(changes: &[Change], verdict: &mut Verdict) {
-    for change in changes.iter().filter(|change| change.after.is_some()) {
-        let name = change.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        let name = name.to_ascii_lowercase();
-        if UNREAD.iter().any(|known| known.as_bytes() == name) {
-            verdict.notices.push(format!(
-                "{} changed; new dependencies in it were not looked for, since this version does not read it",
-                shown(&change.path)
-            ));
-        }
+/// What no rule could look at in a changed manifest. Where every new name is refused it is a
+/// warning, which reports show apart: a finding would forbid every edit of such a file.
+fn say(path: &[u8], judges: &Judges, message: &str, verdict: &mut Verdict) {
+    match judges.dependencies.filter(|rules| rules.new == Stance::Deny) {
+        Some(rules) => verdict.warnings.push(Warning {
+            path: path.to_vec(),
+            judged_by: rules.new_key.into(),
+            message: format!("changed; {message}"),
+            commit: None,
+        }),
+        None => verdict.notices.push(format!("{} changed; {message}", shown(path))),
     }
 }
 
-fn new_dependency(path: &[u8], dependency: &Dependency, text: &[u8]) -> Finding {
-    let name = shown(dependency.name.as_bytes());
-    let mut finding = finding(
-        Rule::NewDependency,
-        path,
-        "task: Non-goals",
-        format!("new dependency {name}, which the task rules out"),
-        format!("remove {name}, or take `new dependencies` out of the task's Non-goals"),
-    );
-    finding.line = line_of(text, &dependency.written);
-    finding
+/// Whether a file that is no manifest by name would be judged if requirements included it.
+fn matters(tree: &dyn Tree, side: &Side, judges: &Judges) -> Result<bool, Unreadable> {
+    if !judges.denials().is_empty() {
+        return Ok(true);
+    }
+    // What only names refuse is looked for by these names: the search for who includes the file
+    // opens the whole tree.
+    Ok(text_of(tree, side)?.is_ok_and(|text| {
+        let found = pip::read(&text).found;
+        found.iter().any(|dependency| judges.forbid_python(&dependency.name))
+    }))
 }
 
-/// Names that the base declared: in this manifest, or for a new one in those that go away. A base
-/// version that cannot be read declares nothing that could be known.
-fn known(base: &dyn Tree, change: &Change, format: Format, changes: &[Change]) -> Result<BTreeSet<String>, Unreadable> {
-    let sides: Vec<Side> = match change.before {
-        Some(before) => vec![before],
+/// What the base declared.
+#[derive(Default)]
+struct Known {
+    names: HashSet<String>,
+    guesses: HashSet<String>,
+    computed: HashSet<String>,
+}
+
+/// In this manifest, or for a new one in those that go away. A base version that cannot be read
+/// declares nothing that could be known.
+fn known(
+    shelves: &mut Shelves,
+    base: &dyn Tree,
+    change: &Change,
+    format: Format,
+    changes: &[Change],
+) -> Result<Known, Unreadable> {
+    let sides: Vec<(&[u8], Side)> = match change.before {
+        Some(before) => vec![(&change.path, before)],
         None => changes
             .iter()
             .filter(|other| other.after.is_none() && self::format(&other.path) == Some(format))
-            .filter_map(|other| other.before)
+            .filter_map(|other| Some((other.path.as_slice(), other.before?)))
             .collect(),
     };
-    let mut names = BTreeSet::new();
-    for side in sides.iter().filter(|side| is_regular(side)) {
-        names.extend(
-            read(base, side, format)?
-                .unwrap_or_default()
-                .into_iter()
-                .map(|dependency| dependency.name),
-        );
+    let mut known = Known::default();
+    for (path, side) in sides {
+        let Ok(declared) = text_of(base, &side)?.and_then(|text| read(&text, format)) else {
+            continue;
+        };
+        let declared = shelves.resolve(path, declared)?;
+        for dependency in declared.found {
+            match dependency.kind {
+                Named::Guessed => known.guesses.insert(dependency.name),
+                _ => known.names.insert(dependency.name),
+            };
+        }
+        known
+            .computed
+            .extend(declared.computed.into_iter().map(|computed| computed.text));
     }
-    Ok(names)
+    Ok(known)
 }
 
-fn read(tree: &dyn Tree, side: &Side, format: Format) -> Result<Result<Vec<Dependency>, String>, Unreadable> {
+/// The text of a manifest without its byte order mark, or why it has none.
+fn text_of(tree: &dyn Tree, side: &Side) -> Result<Result<String, String>, Unreadable> {
     if !is_regular(side) {
         return Ok(Err("it is a symlink".into()));
     }
@@ -180,65 +295,32 @@ fn read(tree: &dyn Tree, side: &Side, format: Format) -> Result<Result<Vec<Depen
     if size > MAX_MANIFEST {
         return Ok(Err(format!("{size} bytes, more than the {MAX_MANIFEST} that are read")));
     }
-    let bytes = tree.blob(&side.id)?;
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return Ok(Err("it is not UTF-8".into()));
-    };
-    Ok(match format {
+    let mut bytes = tree.blob(&side.id)?;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    Ok(String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into()))
+}
+
+fn read(text: &str, format: Format) -> Result<Declared, String> {
+    let found = match format {
         Format::Npm => npm::dependencies(text),
+        Format::PnpmWorkspace => pnpm::dependencies(text),
         Format::Cargo => cargo::dependencies(text),
         Format::Pyproject => python::pyproject(text),
         Format::Requirements => Ok(pip::read(text).found),
+        Format::Pipfile => python::pipfile(text),
+        Format::Pixi => python::pixi_manifest(text),
+        Format::SetupCfg => setup_cfg::dependencies(text),
         Format::Golang => golang::dependencies(text),
-    })
-}
-
-/// The format by file name. Case does not count: on a case-folding disk the tools read it.
-fn format(path: &[u8]) -> Option<Format> {
-    let path = path.to_ascii_lowercase();
-    let mut parts = path.rsplit(|&byte| byte == b'/');
-    let name = parts.next()?;
-    match name {
-        b"package.json" => return Some(Format::Npm),
-        b"cargo.toml" => return Some(Format::Cargo),
-        b"pyproject.toml" => return Some(Format::Pyproject),
-        b"go.mod" => return Some(Format::Golang),
-        _ => {}
-    }
-    // `.in` is what pip-compile makes the `.txt` of.
-    let stem = name.strip_suffix(b".txt").or_else(|| name.strip_suffix(b".in"))?;
-    let listed = stem.starts_with(b"requirements") || stem.ends_with(b"requirements");
-    (listed || parts.next() == Some(b"requirements")).then_some(Format::Requirements)
-}
-
-/// The first line that has the name as a whole word; without one, the first that has it at all.
-fn line_of(text: &[u8], written: &str) -> Option<u32> {
-    if written.is_empty() {
-        return None;
-    }
-    let name = written.as_bytes();
-    let part =
-        |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b'@'));
-    let mut anywhere = None;
-    for (number, line) in (1u32..).zip(text.split(|&byte| byte == b'\n')) {
-        for at in line
-            .windows(name.len())
-            .enumerate()
-            .filter(|(_, window)| *window == name)
-            .map(|(at, _)| at)
-        {
-            anywhere = anywhere.or(Some(number));
-            let before = at.checked_sub(1).and_then(|before| line.get(before));
-            if !part(before) && !part(line.get(at + name.len()).filter(|byte| **byte != b'@')) {
-                return Some(number);
-            }
-        }
-    }
-    anywhere
-}
-
-/// What a TOML parser says, on one line and without the snippet of untrusted text.
-fn toml_trouble(error: &toml_edit::TomlError) -> String {
-    format!("not valid TOML ({})", error.message().escape_debug())
+        Format::GradleCatalog => gradle_catalog::dependencies(text),
+        Format::Composer => composer::dependencies(text),
+        Format::SetupPy => return setup_py::dependencies(text),
+        Format::Maven => return maven::dependencies(text),
+        Format::Gradle => return gradle::dependencies(text, code::Language::Groovy),
+        Format::GradleKotlin => return gradle::dependencies(text, code::Language::Kotlin),
+        Format::Dotnet => return dotnet::dependencies(text),
+        Format::Ruby => return ruby::dependencies(text),
+    };
+    found.map(Declared::from)
 }

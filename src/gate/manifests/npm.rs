@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
-
-use super::Dependency;
+use super::declared::{Dependency, Named, Shelf, guesses};
+use super::json::Json;
 
 const SECTIONS: &[&str] = &[
     "dependencies",
@@ -17,74 +16,129 @@ const BUNDLES: &[&str] = &["bundledDependencies", "bundleDependencies"];
 /// The names of all sections. An alias (`"cache": "npm:redis@4"`) declares both names: the one
 /// that code imports and the one that is installed.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| format!("not valid JSON (line {}, column {})", error.line(), error.column()))?;
-    let Value::Object(root) = value else {
-        return Err("not a JSON object".into());
-    };
+    let root = Json::manifest(text)?;
     let mut found = Vec::new();
     for section in SECTIONS {
-        match root.get(*section) {
-            None | Some(Value::Null) => {}
-            Some(Value::Object(table)) => flat(table, &mut found),
-            Some(_) => return Err(format!("`{section}` is no object")),
+        for table in root.all(section) {
+            match table {
+                Json::Null => {}
+                Json::Map(_) => flat(table, &mut found),
+                _ => return Err(format!("`{section}` is no object")),
+            }
         }
     }
-    for bundle in BUNDLES {
-        if let Some(Value::Array(names)) = root.get(*bundle) {
-            found.extend(
-                names
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .map(|name| Dependency::new(name, name)),
-            );
-        }
+    for names in BUNDLES.iter().flat_map(|bundle| root.all(bundle)) {
+        found.extend(
+            names
+                .items()
+                .iter()
+                .filter_map(Json::text)
+                .map(|name| Dependency::new(name, name)),
+        );
     }
-    let pnpm = root.get("pnpm").and_then(|pnpm| pnpm.get("overrides"));
-    for table in [root.get("overrides"), root.get("resolutions"), pnpm]
-        .into_iter()
-        .flatten()
+    let pnpm: Vec<&Json> = root.all("pnpm").collect();
+    for table in root
+        .all("overrides")
+        .chain(root.all("resolutions"))
+        .chain(pnpm.iter().flat_map(|pnpm| pnpm.all("overrides")))
     {
         nested(table, &mut found);
+    }
+    for extensions in pnpm.iter().flat_map(|pnpm| pnpm.all("packageExtensions")) {
+        for (_, package) in extensions.entries() {
+            for table in SECTIONS.iter().flat_map(|section| package.all(section)) {
+                flat(table, &mut found);
+            }
+        }
+    }
+    // Bun keeps catalogs in the root or under `workspaces`.
+    for home in std::iter::once(&root).chain(root.all("workspaces")) {
+        home.all("catalog").for_each(|table| flat(table, &mut found));
+        for catalogs in home.all("catalogs") {
+            catalogs.entries().iter().for_each(|(_, table)| flat(table, &mut found));
+        }
     }
     Ok(found)
 }
 
-fn flat(table: &Map<String, Value>, found: &mut Vec<Dependency>) {
-    for (name, spec) in table {
-        found.push(Dependency::new(name, name));
-        found.extend(spec.as_str().and_then(alias));
+fn flat(table: &Json, found: &mut Vec<Dependency>) {
+    for (name, spec) in table.entries() {
+        declare(name, spec.text(), found);
+    }
+}
+
+/// A name with what it stands for.
+pub(super) fn declare(name: &str, spec: Option<&str>, found: &mut Vec<Dependency>) {
+    let spec = spec.unwrap_or_default().trim();
+    let dependency = Dependency::new(name, name);
+    if let Some(catalog) = spec.strip_prefix("catalog:") {
+        let catalog = match catalog.trim() {
+            "" => "default",
+            named => named,
+        };
+        found.push(dependency.of_kind(Named::Elsewhere(Shelf::Catalog(catalog.to_owned()))));
+        return;
+    }
+    found.push(dependency);
+    match alias(spec) {
+        Some(alias) => found.push(alias),
+        // A range has no slash and no colon; an address or a path has.
+        None if spec.contains(['/', ':']) => {
+            found.extend(guesses(spec).map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)))
+        }
+        None => {}
     }
 }
 
 /// Aliases of all sections, from the imported name to the installed one. A manifest that does not
 /// parse has none: no package manager takes it either.
 pub(super) fn aliases(text: &[u8]) -> HashMap<String, String> {
-    let root: Value = serde_json::from_slice(text).unwrap_or_default();
-    let tables = SECTIONS.iter().filter_map(|section| root.get(*section)?.as_object());
-    let target = |(name, spec): (&String, &Value)| Some((name.clone(), alias(spec.as_str()?)?.name));
-    tables.flatten().filter_map(target).collect()
+    let Some(root) = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| Json::manifest(text).ok())
+    else {
+        return HashMap::new();
+    };
+    let tables = SECTIONS.iter().flat_map(|section| root.all(section));
+    let target = |(name, spec): &(String, Json)| Some((name.clone(), alias(spec.text()?)?.name));
+    tables.flat_map(|table| table.entries()).filter_map(target).collect()
 }
 
-/// `npm:redis@4` installs redis, whatever key it stands under.
+/// `npm:redis@4` installs redis, whatever key it stands under; so do pnpm's `workspace:redis@*`
+/// and Yarn's `patch:redis@npm%3A4#...`.
 fn alias(spec: &str) -> Option<Dependency> {
-    let target = without_version(spec.strip_prefix("npm:")?);
-    Some(Dependency::new(target, target))
+    let target = if let Some(target) = spec.strip_prefix("npm:").or_else(|| spec.strip_prefix("jsr:")) {
+        target
+    } else {
+        let target = spec
+            .strip_prefix("workspace:")
+            .or_else(|| spec.strip_prefix("patch:"))?;
+        // `workspace:*`, `workspace:^1` and `workspace:../x` name no package.
+        if !target.get(1..)?.contains('@') {
+            return None;
+        }
+        target
+    };
+    let target = without_version(target.trim());
+    // `npm:4` and `npm:^4` are versions of the key itself.
+    let named = target.starts_with(|c: char| c.is_alphabetic() || c == '@' || c == '_') && target != "latest";
+    named.then(|| Dependency::new(target, target))
 }
 
 /// Overrides nest, and their keys carry versions (`foo@^1`) or ways (`**/foo`, `bar/foo`, `bar>foo`).
-fn nested(table: &Value, found: &mut Vec<Dependency>) {
-    // serde_json stops at 128 levels, so that this recursion is bounded too.
-    for (key, value) in table.as_object().into_iter().flatten() {
+fn nested(table: &Json, found: &mut Vec<Dependency>) {
+    // The reader stops at 128 levels, so that this recursion is bounded too.
+    for (key, value) in table.entries() {
         for name in names_on_the_way(key) {
             found.push(Dependency::new(name, name));
         }
-        found.extend(value.as_str().and_then(alias));
+        found.extend(value.text().and_then(alias));
         nested(value, found);
     }
 }
 
-fn names_on_the_way(key: &str) -> Vec<&str> {
+/// The packages that the key of an override names.
+pub(super) fn names_on_the_way(key: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for way in key.split('>') {
         let mut parts = way.trim().split('/').scan(0, |start, part| {
@@ -106,8 +160,8 @@ fn names_on_the_way(key: &str) -> Vec<&str> {
 }
 
 fn without_version(name: &str) -> &str {
-    match name.get(1..).and_then(|rest| rest.find('@')) {
-        Some(at) => &name[..at + 1],
+    match name.char_indices().skip(1).find(|(_, c)| *c == '@') {
+        Some((at, _)) => &name[..at],
         None => name,
     }
 }

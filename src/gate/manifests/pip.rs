@@ -4,8 +4,8 @@
 //! Invariant: a requirement that pip would install from the file is found; where pip's own rules
 //! surprise (a comment line never joins the next one), they hold here too.
 
-use super::Dependency;
-use super::python::requirement;
+use super::declared::Dependency;
+use super::python::push;
 
 /// What a requirements file says.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Requirements {
     let mut read = Requirements::default();
     for line in logical_lines(text) {
         if !line.starts_with('-') {
-            read.found.push(requirement(&line));
+            push(&line, None, &mut read.found);
             continue;
         }
         for (option, value) in options(&line) {
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Requirements {
                     read.includes.push(value);
                 }
                 Named::Constraint => read.constraints.push(value),
-                Named::Editable => read.found.push(requirement(&value)),
+                Named::Editable => push(&value, None, &mut read.found),
             }
         }
     }

@@ -1,8 +1,10 @@
 //! pyproject.toml.
 
-use toml_edit::{DocumentMut, Item, TableLike, Value};
+use toml_edit::{Item, Value};
 
-use super::{Dependency, toml_trouble};
+use super::declared::{Dependency, Named, guesses};
+use super::names;
+use super::toml::{self, at, entries};
 
 /// Arrays of requirements.
 const LISTS: &[&str] = &[
@@ -44,7 +46,7 @@ const PIXI: &[&str] = &[
 /// Names of pyproject.toml: its standard tables and those of Poetry, uv, PDM, Hatch, pixi, Rye and
 /// Flit, and the files in which setuptools and Hatch are told to look for more.
 pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
-    let document: DocumentMut = text.parse().map_err(|error| toml_trouble(&error))?;
+    let document = toml::document(text)?;
     let root = document.as_item();
     let mut found = Vec::new();
     for list in LISTS {
@@ -83,7 +85,7 @@ pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
 /// Files that hold dependencies of the project, relative to the manifest. A manifest that does not
 /// parse names none: no build takes it either.
 pub(super) fn dynamic_files(text: &str) -> Vec<String> {
-    text.parse::<DocumentMut>()
+    toml::document(text)
         .map(|document| files(document.as_item()))
         .unwrap_or_default()
 }
@@ -122,29 +124,58 @@ fn pixi(root: Option<&Item>, found: &mut Vec<Dependency>) {
     }
 }
 
-fn at<'a>(item: &'a Item, keys: &str) -> Option<&'a Item> {
-    keys.split('.')
-        .try_fold(item, |item, key| item.as_table_like()?.get(key))
-}
-
-fn entries(item: Option<&Item>) -> impl Iterator<Item = (&str, &Item)> {
-    item.and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter)
-}
-
 /// An array of requirement strings; tables in it (`{ include-group = "x" }`) declare nothing.
 fn strings(list: Option<&Item>, found: &mut Vec<Dependency>) {
     let values = list.and_then(Item::as_array).into_iter().flat_map(|array| array.iter());
-    found.extend(values.filter_map(Value::as_str).map(requirement));
+    for value in values {
+        let place = value.span().map(|span| span.start);
+        if let Some(text) = value.as_str() {
+            push(text, place, found);
+        }
+    }
 }
 
 /// A table with names as keys. `python` there is the interpreter.
 fn names(table: Option<&Item>, found: &mut Vec<Dependency>) {
-    found.extend(
-        entries(table)
-            .map(|(name, _)| name)
-            .filter(|name| *name != "python")
-            .map(requirement),
-    );
+    let Some(table) = table.and_then(Item::as_table_like) else {
+        return;
+    };
+    for (name, _) in table.iter().filter(|(name, _)| *name != "python") {
+        found.push(requirement(name).at(toml::key_place(table, name)));
+    }
+}
+
+/// Pipfile: every table but those that are Pipenv's own is a category of packages.
+pub(super) fn pipfile(text: &str) -> Result<Vec<Dependency>, String> {
+    let document = toml::document(text)?;
+    let mut found = Vec::new();
+    for (key, table) in document.as_table().iter() {
+        if !matches!(key, "source" | "requires" | "scripts" | "pipenv") {
+            names(Some(table), &mut found);
+        }
+    }
+    Ok(found)
+}
+
+/// pixi.toml has at its root what pyproject.toml has below `tool.pixi`.
+pub(super) fn pixi_manifest(text: &str) -> Result<Vec<Dependency>, String> {
+    let document = toml::document(text)?;
+    let mut found = Vec::new();
+    pixi(Some(document.as_item()), &mut found);
+    Ok(found)
+}
+
+/// A requirement, and where it has no name of its own what its address may hold.
+pub(super) fn push(text: &str, place: Option<usize>, found: &mut Vec<Dependency>) {
+    let dependency = requirement(text).at(place);
+    if dependency.name.contains(['/', ':', '\\']) || dependency.name.starts_with('.') {
+        found.extend(guesses(text).map(|name| {
+            Dependency::new(names::python(name), text)
+                .at(place)
+                .of_kind(Named::Guessed)
+        }));
+    }
+    found.push(dependency);
 }
 
 /// `name[extra] >= 1; marker`, `name @ url`, a URL with `#egg=name`, or a URL or path as a whole.
@@ -161,23 +192,13 @@ pub(super) fn requirement(text: &str) -> Dependency {
                 .starts_with(['[', '<', '>', '=', '!', '~', ';', '@', '(', ','])
             || rest.starts_with(' '));
     if named {
-        return Dependency::new(normalised(name), name);
+        return Dependency::new(names::python(name), name);
     }
     match text.split_once("#egg=").or_else(|| text.split_once("&egg=")) {
         Some((_, egg)) => {
             let egg = egg.split(['&', '[', ';', ' ']).next().unwrap_or(egg);
-            Dependency::new(normalised(egg), egg)
+            Dependency::new(names::python(egg), egg)
         }
         None => Dependency::new(text, text),
     }
-}
-
-/// PEP 503: case and runs of `-`, `_`, `.` do not count.
-fn normalised(name: &str) -> String {
-    let lower = name.to_ascii_lowercase();
-    lower
-        .split(['-', '_', '.'])
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
 }

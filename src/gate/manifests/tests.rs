@@ -1,9 +1,16 @@
 //! Each format by itself: which names are found, and what is refused.
 
-use super::{Dependency, Format, cargo, format, golang, line_of, npm, pip, python};
+use super::declared::{Dependency, Named, Shelf, guesses};
+use super::format::{Format, format};
+use super::lines::line_of;
+use super::{cargo, composer, golang, gradle_catalog, npm, pip, pnpm, python, setup_cfg};
 
 fn names(found: &[Dependency]) -> Vec<&str> {
-    found.iter().map(|dependency| dependency.name.as_str()).collect()
+    found
+        .iter()
+        .filter(|dependency| dependency.kind != Named::Guessed)
+        .map(|dependency| dependency.name.as_str())
+        .collect()
 }
 
 #[test]
@@ -17,6 +24,25 @@ fn manifests_are_known_by_name_anywhere() {
         ("a/requirements-dev.txt", Some(Format::Requirements)),
         ("dev-requirements.in", Some(Format::Requirements)),
         ("requirements/web.txt", Some(Format::Requirements)),
+        ("pnpm-workspace.yaml", Some(Format::PnpmWorkspace)),
+        ("a/Pipfile", Some(Format::Pipfile)),
+        ("setup.cfg", Some(Format::SetupCfg)),
+        ("setup.py", Some(Format::SetupPy)),
+        ("go.work", Some(Format::Golang)),
+        ("a/pom.xml", Some(Format::Maven)),
+        (".mvn/extensions.xml", Some(Format::Maven)),
+        ("a/build.gradle", Some(Format::Gradle)),
+        ("gradle/deps.gradle", Some(Format::Gradle)),
+        ("settings.gradle.kts", Some(Format::GradleKotlin)),
+        ("gradle/libs.versions.toml", Some(Format::GradleCatalog)),
+        ("src/App.csproj", Some(Format::Dotnet)),
+        ("Directory.Packages.props", Some(Format::Dotnet)),
+        ("packages.config", Some(Format::Dotnet)),
+        ("Gemfile", Some(Format::Ruby)),
+        ("x.gemspec", Some(Format::Ruby)),
+        ("composer.json", Some(Format::Composer)),
+        ("extensions.xml", None),
+        (".gradle", None),
         ("package-lock.json", None),
         ("requirements.md", None),
         ("docs/notes.txt", None),
@@ -205,4 +231,166 @@ fn the_line_is_that_of_the_whole_name() {
     assert_eq!(line_of(text, "dis"), Some(2));
     assert_eq!(line_of(text, "none"), None);
     assert_eq!(line_of(text, ""), None);
+}
+
+#[test]
+fn npm_counts_every_key_that_stands_twice() {
+    let text = r#"{"dependencies": {"redis": "1", "a": "npm:x@1", "a": "npm:y@1"}, "dependencies": {"b": "1"}}"#;
+    let found = npm::dependencies(text).expect("it parses");
+    assert_eq!(names(&found), ["redis", "a", "x", "a", "y", "b"]);
+}
+
+#[test]
+fn npm_specs_that_are_no_ranges() {
+    for (spec, expected, guessed) in [
+        ("^1 || >=2", vec!["k"], None),
+        ("workspace:*", vec!["k"], Some("*")),
+        ("workspace:@a/redis@^1", vec!["k", "@a/redis"], None),
+        ("patch:redis@npm%3A4#./x.patch", vec!["k", "redis"], None),
+        ("jsr:@a/redis@1", vec!["k", "@a/redis"], None),
+        ("git+https://example.com/a/redis.git#v4", vec!["k"], Some("redis")),
+        ("github:a/redis", vec!["k"], Some("redis")),
+        ("a/redis", vec!["k"], Some("redis")),
+        ("file:../redis", vec!["k"], Some("redis")),
+        ("https://example.com/redis-4.0.1.tgz", vec!["k"], Some("redis")),
+    ] {
+        let text = format!("{{\"devDependencies\": {{\"k\": \"{spec}\"}}}}");
+        let found = npm::dependencies(&text).expect("it parses");
+        assert_eq!(names(&found), expected, "{spec}");
+        let guess = found.iter().find(|dependency| dependency.kind == Named::Guessed);
+        assert_eq!(guess.map(|guess| guess.name.as_str()), guessed, "{spec}");
+    }
+}
+
+#[test]
+fn npm_catalogs_and_extensions() {
+    let text = r#"{
+        "dependencies": {"a": "catalog:", "b": "catalog:old"},
+        "workspaces": {"packages": ["x"], "catalog": {"c": "1"}, "catalogs": {"old": {"d": "npm:e@1"}}},
+        "pnpm": {"packageExtensions": {"x@1": {"dependencies": {"f": "1"}}}}
+    }"#;
+    let found = npm::dependencies(text).expect("it parses");
+    assert_eq!(names(&found), ["a", "b", "f", "c", "d", "e"]);
+    assert_eq!(found[0].kind, Named::Elsewhere(Shelf::Catalog("default".into())));
+    assert_eq!(found[1].kind, Named::Elsewhere(Shelf::Catalog("old".into())));
+}
+
+#[test]
+fn pnpm_workspaces() {
+    let text = "packages:\n  - a/*\ncatalog:\n  a: ^1.0\n  cache: npm:redis@4\ncatalogs:\n  old: {b: 1.0.0}\n\
+                overrides: {\"c>d@1\": npm:e@1}\npackageExtensions: {x: {dependencies: {f: 1.0.0}}}\n";
+    let found = pnpm::dependencies(text).expect("it parses");
+    assert_eq!(names(&found), ["a", "cache", "redis", "b", "c", "e", "d", "e", "f"]);
+    assert_eq!(pnpm::catalog(text, "default")["cache"], ["cache", "redis"]);
+    assert_eq!(pnpm::catalog(text, "old")["b"], ["b"]);
+    assert_eq!(
+        pnpm::dependencies("catalog:\n  a: &x 1\n").unwrap_err(),
+        "not the plain YAML that is read here (line 2)"
+    );
+}
+
+#[test]
+fn cargo_names_of_the_workspace() {
+    let root = "[workspace.dependencies]\ncache = { package = \"Redis_x\" }\na = \"1\"\n";
+    assert_eq!(cargo::workspace(root)["cache"], ["redis-x"]);
+    assert_eq!(cargo::workspace(root)["a"], ["a"]);
+    let member = cargo::dependencies("[dependencies]\ncache.workspace = true\nb = { workspace = false }\n");
+    let member = member.expect("it parses");
+    assert_eq!(member[0].kind, Named::Elsewhere(Shelf::Workspace));
+    assert_eq!(member[1].kind, Named::Outright);
+}
+
+#[test]
+fn toml_knows_the_place_of_a_name() {
+    let text = "# redis\n[dependencies]\nredis = \"1\"\n";
+    let found = cargo::dependencies(text).expect("it parses");
+    assert_eq!(found[0].at, text.rfind("redis"));
+    let text = "[project]\ndependencies = [\n  \"redis>=1\",\n]\n";
+    let found = python::pyproject(text).expect("it parses");
+    assert_eq!(found[0].at, text.find("\"redis"));
+}
+
+#[test]
+fn pipfiles() {
+    let text = "[[source]]\nurl = \"x\"\n[packages]\nDjango = \"*\"\n[dev-packages]\nb = {git = \"x\"}\n\
+                [docs]\nc = \"*\"\n[requires]\npython_version = \"3\"\n";
+    assert_eq!(names(&python::pipfile(text).expect("it parses")), ["django", "b", "c"]);
+    assert!(python::pipfile("[packages").is_err());
+}
+
+#[test]
+fn setup_cfg_lists() {
+    let text = "[metadata]\nname = x\n[options]\ninstall-requires =\r\n    A_b>=1\r\n    # no\n    c; os_name=='x'\n\
+                setup_requires = d; e\npackages = find:\n[options.extras_require]\ntest = f\nall =\n\tg[x]\n\
+                h = file: more.txt, x.txt\n[flake8]\nrequires = no\n";
+    let found = setup_cfg::dependencies(text).expect("it parses");
+    assert_eq!(
+        names(&found),
+        ["a-b", "c", "d", "e", "f", "g", "file more.txt", "file x.txt"]
+    );
+    assert_eq!(found[0].at, text.find("A_b"));
+    assert_eq!(setup_cfg::files(text), ["more.txt", "x.txt"]);
+    assert!(setup_cfg::dependencies("[options]\nredis\n").is_err());
+}
+
+#[test]
+fn requirements_that_are_addresses_are_guessed_at() {
+    let text = "./wheels/Redis-4.0-py3-none-any.whl\ngit+https://example.com/x/redis_py.git@v4\n";
+    let found = pip::read(text).found;
+    let guessed: Vec<&str> = found
+        .iter()
+        .filter(|dependency| dependency.kind == Named::Guessed)
+        .map(|dependency| dependency.name.as_str())
+        .collect();
+    assert_eq!(guessed, ["redis", "redis-py"]);
+    assert_eq!(guesses("../.."), None);
+    assert_eq!(guesses(""), None);
+}
+
+#[test]
+fn go_refuses_an_escape() {
+    assert!(golang::dependencies("require \"github.com/\\x72edis/x\" v1\n").is_err());
+    let found = golang::dependencies("go 1.24\nuse ./a\nreplace a.com/b => github.com/redis/x v1\n");
+    assert_eq!(names(&found.expect("it parses")), ["github.com/redis/x"]);
+}
+
+#[test]
+fn composer_sections() {
+    let text = r#"{"require": {"php": ">=8", "ext-redis": "*", "Predis/Predis": "^2"}, "require-dev": {"a/b": "1"},
+                  "require": {"c/d": "1"}, "suggest": {"x/y": "z"}}"#;
+    let found = composer::dependencies(text).expect("it parses");
+    assert_eq!(names(&found), ["ext-redis", "predis/predis", "c/d", "a/b"]);
+    assert!(
+        composer::dependencies(r#"{"require": []}"#)
+            .expect("it parses")
+            .is_empty()
+    );
+    assert!(composer::dependencies(r#"{"require": "x"}"#).is_err());
+}
+
+#[test]
+fn gradle_catalogs() {
+    let text = "[versions]\na = \"1\"\n[libraries]\njedis-core = \"redis.clients:jedis:5\"\n\
+                x = { module = \"g:a\", version.ref = \"a\" }\ny = { group = \"h\", name = \"b\" }\n\
+                [bundles]\ncache = [\"jedis-core\", \"x\"]\n[plugins]\np = \"com.x:1\"\n\
+                q = { id = \"com.y\", version = \"1\" }\n";
+    let found = gradle_catalog::dependencies(text).expect("it parses");
+    assert_eq!(
+        names(&found),
+        [
+            "redis.clients:jedis",
+            "g:a",
+            "h:b",
+            "com.x:com.x.gradle.plugin",
+            "com.y:com.y.gradle.plugin"
+        ]
+    );
+    let libraries = gradle_catalog::accessors(text, false);
+    assert_eq!(libraries["jedis.core"], ["redis.clients:jedis"]);
+    assert_eq!(libraries["bundles.cache"], ["redis.clients:jedis", "g:a"]);
+    assert_eq!(
+        gradle_catalog::accessors(text, true)["p"],
+        ["com.x:com.x.gradle.plugin"]
+    );
+    assert!(gradle_catalog::dependencies("[libraries]\nx = { version = \"1\" }\n").is_err());
 }

@@ -4,7 +4,7 @@ use super::super::credentials::FINGERPRINT;
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
-use super::{Area, BASELINE_PATH, Policy, Stance};
+use super::{Area, BASELINE_PATH, Dependencies, Policy, Stance, dependencies};
 
 mod imports;
 
@@ -16,6 +16,7 @@ const TOP: &[&str] = &[
     "unmapped",
     "existing",
     "autoexec",
+    "dependencies",
     "dynamic_imports",
     "baseline",
     "max_changed_files",
@@ -23,7 +24,7 @@ const TOP: &[&str] = &[
     "allowed_credentials",
 ];
 /// Reserved top-level keys whose rules are not built yet.
-const TOP_LATER: &[&str] = &["dependencies"];
+const TOP_LATER: &[&str] = &[];
 /// Keys of an area that are enforced.
 const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
 /// Keys of an area whose rules are not built yet.
@@ -51,6 +52,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         max_changed_files: None,
         max_changed_lines: None,
         allowed_credentials: Vec::new(),
+        dependencies: None,
     };
     for entry in &entries {
         let (key, value) = (entry.key.as_str(), &entry.value);
@@ -70,6 +72,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
             "max_changed_files" => policy.max_changed_files = Some(limit(&source, value, key)?),
             "max_changed_lines" => policy.max_changed_lines = Some(limit(&source, value, key)?),
             "allowed_credentials" => policy.allowed_credentials = fingerprints(&source, value, key)?,
+            "dependencies" => policy.dependencies = Some(dependencies::parse(&source, value)?),
             _ if TOP_LATER.contains(&key) => return Err(later(&source, entry)),
             _ => policy.areas.push(area(&source, entry)?),
         }
@@ -80,6 +83,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         || policy.dynamic_imports == Stance::Deny
         || policy.max_changed_files.is_some()
         || policy.max_changed_lines.is_some()
+        || policy.dependencies.as_ref().is_some_and(Dependencies::is_rule)
         || entries.iter().any(|entry| entry.key == "max_new_top_level_dirs")
         || policy
             .areas
@@ -89,7 +93,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         true => Ok(policy),
         false => Err(format!(
             "{POLICY_PATH}: it holds no rule, so every change would pass\nhint: add `must_not_touch`, \
-             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, `dynamic_imports: deny`, or an area's `forbidden_imports` or `forbidden_dirs`"
+             `max_new_top_level_dirs`, `unmapped: deny`, `autoexec: deny`, `dynamic_imports: deny`, `dependencies`, or an area's `forbidden_imports` or `forbidden_dirs`"
         )),
     }
 }
@@ -211,7 +215,7 @@ fn baseline(source: &Source, node: &Node) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {
+pub(super) fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, String> {
     match source.choice(node, key, &["allow", "deny"])? {
         "deny" => Ok(Stance::Deny),
         _ => Ok(Stance::Allow),

@@ -371,9 +371,9 @@ fn misspelt_and_misplaced_keys_are_refused() {
         (
             "payments: [src]",
             "3:1: unknown key `payments`",
-            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dynamic_imports, \
-             baseline, max_changed_files, max_changed_lines, allowed_credentials; anything else names an area and is a \
-             map",
+            "known: version, max_new_top_level_dirs, must_not_touch, unmapped, existing, autoexec, dependencies, \
+             dynamic_imports, baseline, max_changed_files, max_changed_lines, allowed_credentials; anything else names an \
+             area and is a map",
         ),
         (
             "\"pay ments\": {forbidden_dirs: [x]}",
@@ -386,13 +386,118 @@ fn misspelt_and_misplaced_keys_are_refused() {
 }
 
 #[test]
+fn dependencies_are_read() {
+    let read = |line: &str| {
+        let policy = of(&format!("version: 1\nmust_not_touch: [x]\n{line}\n")).unwrap();
+        policy.dependencies.unwrap()
+    };
+    let all = read("dependencies: {new: deny, forbidden: [redis, \"@redis/*\"], allowed: [redis.clients:jedis]}");
+    assert_eq!((all.new, all.new_key), (Stance::Deny, "dependencies.new"));
+    let entries = |rules: &[NameRule]| rules.iter().map(|rule| rule.entry.clone()).collect::<Vec<_>>();
+    assert_eq!(entries(&all.forbidden), ["redis", "@redis/*"]);
+    assert_eq!(all.forbidden[1].key, "dependencies.forbidden[1]");
+    assert_eq!(entries(&all.allowed), ["redis.clients:jedis"]);
+    assert_eq!(all.allowed[0].key, "dependencies.allowed[0]");
+    // A list of what is allowed says that the rest is not.
+    let list = read("dependencies: {allowed: [a]}");
+    assert_eq!((list.new, list.new_key), (Stance::Deny, "dependencies.allowed"));
+    assert_eq!(read("dependencies: {forbidden: [a]}").new, Stance::Allow);
+    assert!(!read("dependencies: {new: allow}").is_rule());
+}
+
+#[test]
+fn dependencies_alone_are_a_rule_if_they_can_refuse() {
+    for line in ["{new: deny}", "{forbidden: [redis]}", "{allowed: [redis]}"] {
+        assert!(of(&format!("version: 1\ndependencies: {line}\n")).is_ok(), "{line}");
+    }
+    assert!(refused("version: 1\ndependencies: {new: allow}\n").contains("it holds no rule"));
+}
+
+#[test]
+fn dependencies_that_say_nothing_or_too_much_are_refused() {
+    let alone = "write the name alone, such as `redis`, `@redis/client` or `redis.clients:jedis`";
+    for (line, first, hint) in [
+        (
+            "deny",
+            "3:15: `dependencies` must be a map, not text",
+            "write `dependencies: {new: deny}`",
+        ),
+        ("{}", "3:15: `dependencies` is empty", "give it a key or remove it"),
+        (
+            "{forbiden: [a]}",
+            "3:16: unknown key `forbiden` in `dependencies`",
+            "did you mean `forbidden`?",
+        ),
+        (
+            "{max: 3}",
+            "3:16: unknown key `max` in `dependencies`",
+            "known in `dependencies`: new, forbidden, allowed",
+        ),
+        (
+            "{new: warn}",
+            "3:21: `dependencies.new` cannot be `warn`",
+            "one of: allow, deny",
+        ),
+        (
+            "{new: allow, allowed: [a]}",
+            "3:16: `new: allow` beside `allowed`, which then means nothing",
+            "write `new: deny`, or remove one of the two",
+        ),
+        (
+            "{forbidden: [b, a], allowed: [c, a]}",
+            "3:48: `a` is dependencies.forbidden[1] as well",
+            "remove it from one of the two lists",
+        ),
+        (
+            "{forbidden: [redis@4]}",
+            "3:28: dependency `redis@4`: a version stands behind the name",
+            alone,
+        ),
+        (
+            "{forbidden: [\"redis>=4\"]}",
+            "3:28: dependency `redis>=4`: no dependency has such a name",
+            alone,
+        ),
+        (
+            "{forbidden: [\"g:a:1\"]}",
+            "3:28: dependency `g:a:1`: a version or a scheme stands beside the name",
+            alone,
+        ),
+        (
+            "{forbidden: [\"npm:redis\"]}",
+            "3:28: dependency `npm:redis`: a version or a scheme stands beside the name",
+            alone,
+        ),
+        (
+            "{forbidden: [./x]}",
+            "3:28: dependency `./x`: a path or an address, and names are compared",
+            alone,
+        ),
+        (
+            "{allowed: [\"*\"]}",
+            "3:26: dependency `*`: it names everything or nothing",
+            "say `new: deny` or `new: allow` instead",
+        ),
+        (
+            "{forbidden: [\"**/x\"]}",
+            "3:28: dependency `**/x`: `**` stands before the end",
+            "a glob is `*`, for any characters within one part of a name, or a last part `**`",
+        ),
+        (
+            "{forbidden: [a, a]}",
+            "3:31: `a` stands twice in `dependencies.forbidden`",
+            "it is `dependencies.forbidden[0]` already",
+        ),
+    ] {
+        let got = with(&format!("dependencies: {line}"));
+        assert_eq!(got, (first.to_owned(), hint.to_owned()), "{line}");
+    }
+}
+
+#[test]
 fn what_is_not_enforced_yet_is_refused() {
     let hint = "remove it, so that nobody relies on it";
     for (line, first) in [
-        (
-            "dependencies: {new: deny}",
-            "3:1: `dependencies` is not enforced by this version",
-        ),
         (
             "a: {may_depend_on: [b]}",
             "3:5: `may_depend_on` is not enforced by this version",

@@ -38,10 +38,8 @@ pub fn judge(
         if task.no_new_directories {
             new_folders::anywhere(task, base, &changes, &mut verdict)?;
         }
-        if task.no_new_dependencies {
-            manifests::judge(base, candidate, &changes, &mut verdict)?;
-        }
     }
+    manifests::judge(policy, base, candidate, &changes, task, &mut verdict)?;
     once(&mut verdict);
     baseline::apply(policy, base, candidate, &mut verdict)?;
     dead::notice(policy, base, &mut verdict)?;

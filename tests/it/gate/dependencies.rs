@@ -1,9 +1,9 @@
 //! New dependencies in files that only other files make manifests, and in those that are not read.
 
-use agentgate::gate::{self, Verdict};
+use agentgate::gate::{self, Kind, Verdict};
 use agentgate::task::Task;
 
-use super::{Item, file, lines, notices, tree};
+use super::{Item, file, item, lines, notices, tree, tree_with};
 
 fn check(base: &[Item], head: &[Item]) -> Verdict {
     let task = Task::parse(b"Goal: x\nNon-goals: new dependencies\n").expect("the task is sound");
@@ -61,7 +61,10 @@ fn files_that_include_each_other_end() {
     ];
     assert_eq!(
         lines(&changed(&base, "-r a\nredis\n")),
-        ["new-dependency b:2 task: Non-goals"]
+        [
+            "new-dependency b:2 task: Non-goals",
+            "forbidden-dependency b:2 payments.forbidden_imports[0]"
+        ]
     );
 }
 
@@ -81,18 +84,165 @@ fn a_comment_with_a_backslash_hides_nothing() {
     let base = [file("requirements.txt", "a\n")];
     assert_eq!(
         lines(&changed(&base, "a\n# x \\\nredis\n")),
-        ["new-dependency requirements.txt:3 task: Non-goals"]
+        [
+            "new-dependency requirements.txt:3 task: Non-goals",
+            "forbidden-dependency requirements.txt:3 payments.forbidden_imports[0]"
+        ]
     );
 }
 
 #[test]
 fn a_manifest_that_is_not_read_is_said_to_be_so() {
-    let verdict = check(&[], &[file("payments/setup.py", "x"), file("payments/Pipfile", "")]);
+    let verdict = check(&[], &[file("payments/pubspec.yaml", "x"), file("payments/Podfile", "")]);
     assert_eq!(verdict.findings, []);
     assert_eq!(
         notices(&verdict),
-        ["Pipfile", "setup.py"].map(|name| format!(
+        ["Podfile", "pubspec.yaml"].map(|name| format!(
             "`payments/{name}` changed; new dependencies in it were not looked for, since this version does not read it"
         ))
+    );
+}
+
+const DENY: &str = "version: 1\ndependencies: {new: deny, forbidden: [redis]}\n";
+const FORBIDDEN: &str = "version: 1\ndependencies: {forbidden: [redis]}\n";
+
+fn by_policy(policy: &str, base: &[Item], head: &[Item]) -> Verdict {
+    gate::check(&tree_with(policy, base), &tree_with(policy, head), None).expect("the gate can judge")
+}
+
+#[test]
+fn a_manifest_that_is_not_read_is_a_warning_where_new_names_are_refused() {
+    let verdict = by_policy(DENY, &[], &[file("mix.exs", "x")]);
+    assert_eq!(verdict.findings, []);
+    let said: Vec<String> = verdict
+        .warnings
+        .iter()
+        .map(|warning| format!("{} {}", warning.judged_by, warning.message))
+        .collect();
+    assert_eq!(
+        said,
+        ["dependencies.new changed; new dependencies in it were not looked for, since this version does not read it"]
+    );
+    assert!(!agentgate::gate::render::text(&verdict).contains("hint:"));
+}
+
+#[test]
+fn a_computed_name_is_refused_or_told() {
+    let (base, head) = ([file("Gemfile", "gem x\n")], [file("Gemfile", "gem x\n\ngem y\n")]);
+    let verdict = by_policy(DENY, &base, &head);
+    assert_eq!(lines(&verdict), ["new-dependency Gemfile:3 dependencies.new"]);
+    assert_eq!(
+        verdict.findings[0].message,
+        "a dependency whose name is computed, `gem y`"
+    );
+    let verdict = by_policy(FORBIDDEN, &base, &head);
+    assert_eq!(verdict.findings, []);
+    assert_eq!(
+        notices(&verdict),
+        [
+            "`Gemfile`: 1 dependency whose name is computed, which no rule can look at",
+            "`Gemfile` changed; names in it are computed, as in the base, so that new ones may not be seen"
+        ]
+    );
+}
+
+#[test]
+fn a_byte_order_mark_and_a_link_hide_nothing() {
+    let verdict = by_policy(
+        FORBIDDEN,
+        &[file("app/x", "")],
+        &[
+            file("app/x", ""),
+            file("package.json", "\u{feff}{\"dependencies\": {\"redis\": \"1\"}}"),
+            file(
+                "app/x.csproj",
+                "\u{feff}<Project>\n<PackageReference Include=\"redis\" /></Project>",
+            ),
+            item("pom.xml", Kind::Symlink, "package.json"),
+        ],
+    );
+    assert_eq!(
+        lines(&verdict),
+        [
+            "forbidden-dependency app/x.csproj:2 dependencies.forbidden[0]",
+            "forbidden-dependency package.json:1 dependencies.forbidden[0]",
+            "uninspectable pom.xml dependencies",
+        ]
+    );
+}
+
+#[test]
+fn an_address_that_holds_a_forbidden_name_is_refused() {
+    let verdict = by_policy(
+        DENY,
+        &[file("package.json", "{\"dependencies\": {\"cache\": \"1\"}}")],
+        &[file(
+            "package.json",
+            "{\"dependencies\": {\"cache\": \"github:x/redis\"}}",
+        )],
+    );
+    assert_eq!(
+        lines(&verdict),
+        ["forbidden-dependency package.json:1 dependencies.forbidden[0]"]
+    );
+    assert_eq!(
+        verdict.findings[0].message,
+        "new dependency `redis` (from `github:x/redis`), which is forbidden"
+    );
+}
+
+#[test]
+fn a_pnpm_catalog_says_what_a_name_is() {
+    let catalog = file("pnpm-workspace.yaml", "catalog:\n  cache: npm:redis@4\n");
+    let verdict = by_policy(
+        FORBIDDEN,
+        &[catalog.clone(), file("a/package.json", "{}")],
+        &[
+            catalog,
+            file("a/package.json", "{\"dependencies\": {\"cache\": \"catalog:\"}}"),
+        ],
+    );
+    assert_eq!(
+        lines(&verdict),
+        ["forbidden-dependency a/package.json:1 dependencies.forbidden[0]"]
+    );
+}
+
+#[test]
+fn rules_that_meet_on_one_name_are_all_told() {
+    let task = Task::parse(b"Goal: x\nNon-goals: new dependencies\n").expect("the task is sound");
+    let policy = "version: 1\ndependencies: {new: deny, forbidden: [redis]}\na: {forbidden_imports: [redis]}\n";
+    let head = [file("go.mod", "require github.com/redis/x v1\n")];
+    let verdict = gate::check(&tree_with(policy, &[]), &tree_with(policy, &head), Some(&task));
+    assert_eq!(
+        lines(&verdict.expect("the gate can judge")),
+        [
+            "new-dependency go.mod:1 dependencies.new",
+            "new-dependency go.mod:1 task: Non-goals",
+            "forbidden-dependency go.mod:1 a.forbidden_imports[0]",
+            "forbidden-dependency go.mod:1 dependencies.forbidden[0]",
+        ]
+    );
+}
+
+#[test]
+fn twenty_thousand_new_names_are_told_in_time() {
+    let names: Vec<String> = (0..20_000).map(|at| format!("\"p{at}\": \"1\"")).collect();
+    let text = format!("{{\"dependencies\": {{\n{}\n}}}}", names.join(",\n"));
+    let verdict = by_policy(DENY, &[], &[file("package.json", text)]);
+    assert_eq!(verdict.findings.len(), 20_000);
+}
+
+#[test]
+fn a_list_behind_a_computed_name_is_told_when_its_file_changes() {
+    let (before, after) = (
+        "NAMES = ['a']\nsetup(install_requires=NAMES)\n",
+        "NAMES = ['a', 'b']\nsetup(install_requires=NAMES)\n",
+    );
+    let verdict = by_policy(DENY, &[file("setup.py", before)], &[file("setup.py", after)]);
+    assert_eq!(verdict.findings, []);
+    assert_eq!(
+        verdict.warnings[0].message,
+        "changed; names in it are computed, as in the base, so that new ones may not be seen"
     );
 }

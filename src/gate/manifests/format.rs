@@ -1,0 +1,163 @@
+//! Which file is a manifest, of which format, and what is known to be one and not read.
+
+use super::names::Ecosystem;
+
+/// A family of manifests whose names can be compared with one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Format {
+    Npm,
+    PnpmWorkspace,
+    Cargo,
+    Pyproject,
+    Requirements,
+    Pipfile,
+    Pixi,
+    SetupCfg,
+    SetupPy,
+    Golang,
+    Maven,
+    Gradle,
+    GradleKotlin,
+    GradleCatalog,
+    Dotnet,
+    Ruby,
+    Composer,
+}
+
+impl Format {
+    pub(super) fn ecosystem(self) -> Ecosystem {
+        match self {
+            Format::Npm | Format::PnpmWorkspace => Ecosystem::Npm,
+            Format::Cargo => Ecosystem::Cargo,
+            Format::Pyproject
+            | Format::Requirements
+            | Format::Pipfile
+            | Format::Pixi
+            | Format::SetupCfg
+            | Format::SetupPy => Ecosystem::Python,
+            Format::Golang => Ecosystem::Go,
+            Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog => Ecosystem::Maven,
+            Format::Dotnet => Ecosystem::Nuget,
+            Format::Ruby => Ecosystem::Ruby,
+            Format::Composer => Ecosystem::Composer,
+        }
+    }
+
+    /// Whether folders below get what it declares although they have a manifest of their own:
+    /// parents of Maven and Gradle, and properties of .NET.
+    pub(super) fn is_inherited(self) -> bool {
+        matches!(
+            self,
+            Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog | Format::Dotnet
+        )
+    }
+}
+
+/// The format by file name. Case does not count: on a case-folding disk the tools read it.
+pub(super) fn format(path: &[u8]) -> Option<Format> {
+    let path = path.to_ascii_lowercase();
+    let mut parts = path.rsplit(|&byte| byte == b'/');
+    let name = parts.next()?;
+    let folder = parts.next();
+    let by_name = match name {
+        b"package.json" => Some(Format::Npm),
+        b"pnpm-workspace.yaml" => Some(Format::PnpmWorkspace),
+        b"cargo.toml" => Some(Format::Cargo),
+        b"pyproject.toml" => Some(Format::Pyproject),
+        b"pipfile" => Some(Format::Pipfile),
+        b"pixi.toml" => Some(Format::Pixi),
+        b"setup.cfg" => Some(Format::SetupCfg),
+        b"setup.py" => Some(Format::SetupPy),
+        b"go.mod" | b"go.work" => Some(Format::Golang),
+        b"pom.xml" => Some(Format::Maven),
+        b"extensions.xml" if folder == Some(b".mvn") => Some(Format::Maven),
+        b"packages.config" => Some(Format::Dotnet),
+        b"gemfile" | b"gems.rb" => Some(Format::Ruby),
+        b"composer.json" => Some(Format::Composer),
+        _ => None,
+    };
+    if by_name.is_some() {
+        return by_name;
+    }
+    let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending.as_bytes());
+    if ends(".versions.toml") {
+        return Some(Format::GradleCatalog);
+    }
+    if ends(".gradle") {
+        return Some(Format::Gradle);
+    }
+    if ends(".gradle.kts") {
+        return Some(Format::GradleKotlin);
+    }
+    if ends(".gemspec") {
+        return Some(Format::Ruby);
+    }
+    let is_shared = name.starts_with(b"directory.") && (ends(".props") || ends(".targets"));
+    if is_shared || ends(".csproj") || ends(".fsproj") || ends(".vbproj") {
+        return Some(Format::Dotnet);
+    }
+    // `.in` is what pip-compile makes the `.txt` of.
+    let stem = name.strip_suffix(b".txt").or_else(|| name.strip_suffix(b".in"))?;
+    let listed = stem.starts_with(b"requirements") || stem.ends_with(b"requirements");
+    (listed || folder == Some(b"requirements")).then_some(Format::Requirements)
+}
+
+/// The folder that a manifest speaks for: some lie in a folder of their own.
+pub(super) fn home(path: &[u8]) -> &[u8] {
+    let folder = parent(path);
+    let name = folder.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    match name {
+        b"gradle" | b"requirements" | b".mvn" => parent(folder),
+        _ => folder,
+    }
+}
+
+/// The folder that a path lies in; empty for the root.
+pub(super) fn parent(path: &[u8]) -> &[u8] {
+    path.iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(b"", |at| &path[..at])
+}
+
+/// The last part of a path in lower case.
+pub(super) fn file_name(path: &[u8]) -> Vec<u8> {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    name.to_ascii_lowercase()
+}
+
+/// Manifests that this version does not read: said, since no rule holds there.
+const UNREAD: &[&str] = &[
+    "bower.json",
+    "build.sbt",
+    "build.sc",
+    "cartfile",
+    "conanfile.py",
+    "conanfile.txt",
+    "cpanfile",
+    "deno.json",
+    "deno.jsonc",
+    "deps.edn",
+    "dotnet-tools.json",
+    "environment.yaml",
+    "environment.yml",
+    "ivy.xml",
+    "mix.exs",
+    "module.bazel",
+    "package.swift",
+    "package.yaml",
+    "package.json5",
+    "paket.dependencies",
+    "podfile",
+    "project.clj",
+    "pubspec.yaml",
+    "rebar.config",
+    "shard.yml",
+    "stack.yaml",
+    "vcpkg.json",
+];
+
+/// Whether the file is a manifest that is not read.
+pub(super) fn is_unread(path: &[u8]) -> bool {
+    let name = file_name(path);
+    UNREAD.iter().any(|known| known.as_bytes() == name)
+}

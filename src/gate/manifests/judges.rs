@@ -1,0 +1,225 @@
+//! Which rules look at a manifest, and what they say about a name in it.
+
+use super::declared::{Computed, Dependency, Named};
+use super::format::{Format, format, home};
+use super::locks::is_at_or_below;
+use super::names::{Ecosystem, allows, forbids};
+use crate::gate::policy::{Area, Dependencies, Stance};
+use crate::gate::rules::{finding, shown};
+use crate::gate::tree::{join, lookup};
+use crate::gate::{Finding, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable};
+
+/// The key under which the task judges.
+pub(super) const TASK: &str = "task: Non-goals";
+
+/// The rules that look at one manifest.
+pub(super) struct Judges<'a> {
+    /// The task rules out new dependencies.
+    pub(super) task: bool,
+    pub(super) dependencies: Option<&'a Dependencies>,
+    pub(super) areas: Vec<&'a Area>,
+    /// `existing: deny`: areas judge what the base declared, too.
+    pub(super) existing: Stance,
+}
+
+impl<'a> Judges<'a> {
+    /// Those that hold anywhere, without any area.
+    pub(super) fn everywhere(policy: &'a Policy, task: bool) -> Judges<'a> {
+        Judges {
+            task,
+            dependencies: policy.dependencies.as_ref().filter(|rules| rules.is_rule()),
+            areas: Vec::new(),
+            existing: policy.existing,
+        }
+    }
+
+    /// The key of the first rule; `None`: nothing looks at the manifest.
+    pub(super) fn first_key(&self) -> Option<String> {
+        if self.task {
+            return Some(TASK.into());
+        }
+        let policy = self.dependencies.map(|_| "dependencies".to_owned());
+        policy.or_else(|| {
+            self.areas
+                .first()
+                .map(|area| format!("{}.forbidden_imports", area.name))
+        })
+    }
+
+    /// The keys of the rules that refuse every new name.
+    pub(super) fn denials(&self) -> Vec<&'a str> {
+        let task = self.task.then_some(TASK);
+        let policy = self.dependencies.filter(|rules| rules.new == Stance::Deny);
+        task.into_iter().chain(policy.map(|rules| rules.new_key)).collect()
+    }
+
+    /// The findings about one name, without their line.
+    pub(super) fn name(&self, path: &[u8], format: Format, dependency: &Dependency, is_new: bool) -> Vec<Finding> {
+        let ecosystem = format.ecosystem();
+        let name = shown(dependency.name.as_bytes());
+        let mut findings = Vec::new();
+        let mut push = |rule, key: &str, message, hint| findings.push(finding(rule, path, key, message, hint));
+        if is_new && dependency.kind != Named::Guessed {
+            if self.task {
+                push(
+                    Rule::NewDependency,
+                    TASK,
+                    format!("new dependency {name}, which the task rules out"),
+                    format!("remove {name}, or take `new dependencies` out of the task's Non-goals"),
+                );
+            }
+            if let Some(rules) = self.dependencies.filter(|rules| rules.new == Stance::Deny)
+                && !rules
+                    .allowed
+                    .iter()
+                    .any(|rule| allows(&rule.entry, ecosystem, &dependency.name))
+            {
+                push(
+                    Rule::NewDependency,
+                    rules.new_key,
+                    format!("new dependency {name}, which `dependencies.allowed` does not name"),
+                    format!("remove {name}, or ask an owner of {POLICY_PATH} to list it in `dependencies.allowed`"),
+                );
+            }
+        }
+        let forbidden = self.dependencies.into_iter().flat_map(|rules| &rules.forbidden);
+        for rule in forbidden.filter(|rule| is_new && forbids(&rule.entry, ecosystem, &dependency.name)) {
+            push(
+                Rule::ForbiddenDependency,
+                &rule.key,
+                format!("new dependency {}", by_entry(dependency, &rule.entry, "")),
+                format!("remove {name}, or ask an owner of {POLICY_PATH} to take it out of `dependencies.forbidden`"),
+            );
+        }
+        for area in self.areas.iter().filter(|_| is_new || self.existing == Stance::Deny) {
+            for rule in &area.forbidden_imports {
+                if forbids(&rule.entry, ecosystem, &dependency.name) {
+                    let entry = shown(rule.entry.as_bytes());
+                    push(
+                        Rule::ForbiddenDependency,
+                        &rule.key,
+                        format!(
+                            "declares {}",
+                            by_entry(dependency, &rule.entry, &format!(" in {}", area.name))
+                        ),
+                        format!(
+                            "remove {name}, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
+                            area.name
+                        ),
+                    );
+                }
+            }
+        }
+        findings
+    }
+
+    /// The findings about a new declaration whose name is computed; none where no rule refuses
+    /// every new name.
+    pub(super) fn computed(&self, path: &[u8], computed: &Computed) -> Vec<Finding> {
+        let text = shown(computed.text.as_bytes());
+        self.denials()
+            .into_iter()
+            .map(|key| {
+                finding(
+                    Rule::NewDependency,
+                    path,
+                    key,
+                    format!("a dependency whose name is computed, {text}"),
+                    "write its name out as one literal, so that it can be judged".into(),
+                )
+            })
+            .collect()
+    }
+
+    /// Whether an entry that forbids names this Python package: for files of other names that
+    /// requirements may include.
+    pub(super) fn forbid_python(&self, name: &str) -> bool {
+        let policy = self.dependencies.into_iter().flat_map(|rules| &rules.forbidden);
+        let areas = self.areas.iter().flat_map(|area| &area.forbidden_imports);
+        policy
+            .map(|rule| &rule.entry)
+            .chain(areas.map(|rule| &rule.entry))
+            .any(|entry| forbids(entry, Ecosystem::Python, name))
+    }
+}
+
+/// `` `ioredis`, which is forbidden`` or `` `@redis/client`, which `@redis/*` forbids``.
+fn by_entry(dependency: &Dependency, entry: &str, place: &str) -> String {
+    let (name, entry) = (shown(dependency.name.as_bytes()), shown(entry.as_bytes()));
+    let from = match dependency.kind {
+        Named::Guessed => format!(" (from {})", shown(dependency.written.as_bytes())),
+        _ => String::new(),
+    };
+    match name == entry {
+        true => format!("{name}{from}, which is forbidden{place}"),
+        false => format!("{name}{from}, which {entry} forbids{place}"),
+    }
+}
+
+/// The areas whose `forbidden_imports` look at a manifest: those without roots, those in whose roots
+/// it lies, and those that it speaks for from above. Of several above an area only the nearest of
+/// its ecosystem does, unless folders below inherit from it. A nearer one counts if base and
+/// candidate both have it: an agent that adds an empty manifest must not turn the other off.
+pub(super) fn areas<'a>(
+    policy: &'a Policy,
+    base: &dyn Tree,
+    candidate: &dyn Tree,
+    path: &[u8],
+    format: Option<Format>,
+) -> Result<Vec<&'a Area>, Unreadable> {
+    let mut found = Vec::new();
+    for area in policy.areas.iter().filter(|area| !area.forbidden_imports.is_empty()) {
+        let mut looks =
+            area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some());
+        for root in &area.allowed_roots {
+            let lead = lead(&root.text);
+            let home = home(path);
+            if looks || !is_at_or_below(&lead, home) {
+                continue;
+            }
+            looks = match format {
+                Some(format) if !format.is_inherited() => {
+                    !has_nearer(base, home, &lead, format.ecosystem())?
+                        || !has_nearer(candidate, home, &lead, format.ecosystem())?
+                }
+                _ => true,
+            };
+        }
+        if looks {
+            found.push(area);
+        }
+    }
+    Ok(found)
+}
+
+/// The folders with which every path of a root begins.
+fn lead(root: &str) -> Vec<u8> {
+    let parts: Vec<&str> = root
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .take_while(|part| !part.contains(['*', '?', '[', '{']))
+        .collect();
+    parts.join("/").into_bytes()
+}
+
+/// Whether a folder below `home`, down to `lead`, has a manifest of the ecosystem.
+fn has_nearer(tree: &dyn Tree, home: &[u8], lead: &[u8], ecosystem: Ecosystem) -> Result<bool, Unreadable> {
+    let ends = lead
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'/')
+        .map(|(at, _)| at);
+    for end in ends.chain([lead.len()]).filter(|&end| end > home.len()) {
+        let Some(entry) = lookup(tree, &lead[..end])?.filter(|entry| entry.kind == Kind::Tree) else {
+            return Ok(false);
+        };
+        for inner in tree.entries(&entry.id)? {
+            let path = join(&lead[..end], &inner.name);
+            let is_file = matches!(inner.kind, Kind::File | Kind::Executable);
+            if is_file && format(&path).is_some_and(|format| format.ecosystem() == ecosystem) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,97 @@
+//! Gemfile, gems.rb and gemspecs: programs, of which only literal calls are read.
+
+use super::code::{Language, Placed, Token, statement, tokens};
+use super::declared::{Computed, Declared, Dependency};
+
+const CALLS: &[&str] = &[
+    "gem",
+    "add_dependency",
+    "add_runtime_dependency",
+    "add_development_dependency",
+];
+
+/// Gems that are named outright, and calls that name one by other means. Files that are evaluated
+/// as part of this one (`eval_gemfile`) count as such: they may name anything.
+pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
+    let tokens = tokens(text, Language::Ruby)?;
+    let mut declared = Declared::default();
+    for (index, (token, at)) in tokens.iter().enumerate() {
+        let Token::Word(word) = token else { continue };
+        let is_call = CALLS.contains(word);
+        let is_include = matches!(*word, "eval_gemfile" | "instance_eval" | "class_eval");
+        if !is_call && !is_include || is_defined(&tokens[..index]) {
+            continue;
+        }
+        let computed = || Computed {
+            text: statement(text, *at),
+            at: *at,
+        };
+        if is_include {
+            declared.computed.push(computed());
+            continue;
+        }
+        match argument(&tokens[index + 1..]) {
+            Argument::None => {}
+            Argument::Computed => declared.computed.push(computed()),
+            Argument::Name(name, at) => {
+                declared
+                    .found
+                    .push(Dependency::new(name.to_ascii_lowercase(), name).at(Some(at)));
+            }
+        }
+    }
+    Ok(declared)
+}
+
+/// `def gem`, `:gem` and the like are no calls; `:gem` behind `send` may be one, but nothing here
+/// could follow it.
+fn is_defined(before: &[Placed]) -> bool {
+    match before.last() {
+        Some((Token::Word("def"), _)) => true,
+        Some((Token::Mark(':'), _)) => !matches!(before.iter().rev().nth(1), Some((Token::Mark(':' | '('), _))),
+        _ => false,
+    }
+}
+
+enum Argument<'a> {
+    None,
+    Name(&'a str, usize),
+    Computed,
+}
+
+fn argument<'a>(behind: &[Placed<'a>]) -> Argument<'a> {
+    let mut behind = behind;
+    // Line breaks may stand behind an opened bracket.
+    if let Some((Token::Mark('('), _)) = behind.first() {
+        behind = &behind[1..];
+        while let Some((Token::Line, _)) = behind.first() {
+            behind = &behind[1..];
+        }
+    }
+    let Some(((token, at), next)) = behind.split_first() else {
+        return Argument::None;
+    };
+    match token {
+        Token::Text { text, is_computed } => match *is_computed || goes_on(next) {
+            true => Argument::Computed,
+            false => Argument::Name(text, *at),
+        },
+        Token::Line => Argument::None,
+        // `gem.name`, `gem = 1`, `gem: 1`, `gem, x`: a name that is used, not called.
+        Token::Mark('.' | '=' | ',' | ')' | ']' | '}' | '|' | '&' | ';' | '"' | '\'') => Argument::None,
+        Token::Mark(':') if !matches!(next.first(), Some((Token::Word(_), _))) => Argument::None,
+        Token::Word("do" | "if" | "unless" | "and" | "or" | "in" | "then" | "end") => Argument::None,
+        _ => Argument::Computed,
+    }
+}
+
+/// Whether what stands behind the literal is part of the name (`"re" + "dis"`, `"re" "dis"`).
+/// `.freeze`, which gemspecs have everywhere, changes nothing.
+fn goes_on(next: &[Placed]) -> bool {
+    match next.first() {
+        Some((Token::Text { .. }, _)) => true,
+        Some((Token::Mark('.'), _)) => !matches!(next.get(1), Some((Token::Word("freeze"), _))),
+        Some((Token::Mark(mark), _)) => matches!(mark, '+' | '%' | '*' | '<' | '[' | '?'),
+        _ => false,
+    }
+}

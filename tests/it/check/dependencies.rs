@@ -1,0 +1,136 @@
+//! What manifests may newly declare, by the policy, with the real binary.
+
+use crate::support::jobs::run_to;
+use crate::support::repo::{POLICY, Repo};
+
+/// A repository whose policy also has these lines, on branch `f`.
+fn with(lines: &str) -> Repo {
+    let repo = Repo::new();
+    repo.change("architecture/invariants.yml", &format!("{POLICY}{lines}"));
+    repo.change("package.json", "{\"dependencies\": {\"known\": \"1\"}}\n");
+    repo.change("package-lock.json", "{}\n");
+    repo.branch("f");
+    repo
+}
+
+#[test]
+fn a_new_name_is_8_with_place_rule_and_remedy() {
+    let repo = with("dependencies: {new: deny, allowed: [left-pad]}\n");
+    repo.change(
+        "package.json",
+        "{\"dependencies\": {\n\"known\": \"2\",\n\"left-pad\": \"1\",\n\"ioredis\": \"5\"}}\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "package.json:4: new dependency `ioredis`, which `dependencies.allowed` does not name\n",
+            "  rule: new-dependency [dependencies.new] (exit 8)\n",
+            "  hint: remove `ioredis`, or ask an owner of architecture/invariants.yml to list it in \
+             `dependencies.allowed`\n",
+            "invariants broken; 1 finding in 1 path (exit 8)",
+        ],
+    );
+}
+
+#[test]
+fn what_is_allowed_and_what_was_there_passes() {
+    let repo = with("dependencies: {new: deny, allowed: [left-pad]}\n");
+    repo.change(
+        "package.json",
+        "{\"devDependencies\": {\"known\": \"2\", \"left-pad\": \"1\"}}\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}
+
+#[test]
+fn a_forbidden_name_is_8_in_xml_too() {
+    let repo = with("dependencies: {forbidden: [redis]}\n");
+    repo.change(
+        "pom.xml",
+        "<project>\n<dependency><groupId>redis.clients</groupId>\n<artifactId>jedis</artifactId></dependency>\n</project>\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "pom.xml:2: new dependency `redis.clients:jedis`, which `redis` forbids\n",
+            "  rule: forbidden-dependency [dependencies.forbidden[0]] (exit 8)\n",
+        ],
+    );
+}
+
+#[test]
+fn an_areas_forbidden_import_is_forbidden_as_a_dependency() {
+    let repo = with("");
+    repo.change("payments/package.json", "{\"dependencies\": {\"redis\": \"4\"}}\n");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &["payments/package.json:1: declares `redis`, which is forbidden in payments\n"],
+    );
+}
+
+#[test]
+fn a_job_that_adds_a_forbidden_dependency_is_refused() {
+    let repo = with("dependencies: {forbidden: [redis]}\n");
+    let agent = "printf '[dependencies]\\nredis = \"1\"\\n' > Cargo.toml";
+    run_to(8, &repo, "j1", agent).expect(8, &["verdict=forbidden-dependency", "Cargo.toml:2"]);
+}
+
+#[test]
+fn a_lock_file_alone_is_8() {
+    let repo = with("dependencies: {forbidden: [redis]}\n");
+    repo.change("package-lock.json", "{\"a\": 1}\n");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "package-lock.json: `package-lock.json` changed and no manifest that it belongs to did\n",
+            "  rule: lock-file [dependencies] (exit 8)\n",
+            "  hint: put it back as it is in the base",
+        ],
+    );
+}
+
+#[test]
+fn a_manifest_that_no_version_reads_is_a_warning() {
+    let repo = with("dependencies: {new: deny}\n");
+    repo.change("mix.exs", "defmodule X do\nend\n");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        0,
+        &["warning: mix.exs: changed; new dependencies in it were not looked for, since this version does not read it [dependencies.new]\n"],
+    );
+}
+
+#[test]
+fn a_manifest_nested_without_end_is_9() {
+    let repo = with("dependencies: {forbidden: [redis]}\n");
+    repo.write("package.json", "{\"a\":".repeat(100_000));
+    repo.write("Cargo.toml", format!("a = {}", "[".repeat(100_000)));
+    repo.write("pom.xml", "<a>".repeat(100_000));
+    repo.commit("nested");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        9,
+        &[
+            "Cargo.toml: its dependencies cannot be read: not valid TOML",
+            "package.json: its dependencies cannot be read: not valid JSON",
+            "pom.xml: its dependencies cannot be read: not XML that is read here",
+            "invariants broken; 3 findings in 3 paths (exit 9)",
+        ],
+    );
+}
+
+#[test]
+fn a_policy_that_misspells_its_limit_is_2() {
+    let repo = with("");
+    repo.change(
+        "architecture/invariants.yml",
+        &format!("{POLICY}dependencies: {{forbiden: [redis]}}\n"),
+    );
+    repo.branch("g");
+    repo.change("payments/a.ts", "1\n");
+    repo.agentgate(["check", "--base", "f"]).expect(
+        2,
+        &[
+            "unknown key `forbiden` in `dependencies`",
+            "hint: did you mean `forbidden`?",
+        ],
+    );
+}
