@@ -35,6 +35,7 @@ mod javascript_require;
 mod jsx;
 mod jsx_start;
 mod kotlin;
+mod lexeme;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
