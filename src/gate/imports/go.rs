@@ -38,6 +38,12 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
     }
 }
 
+/// The mask, for tests.
+#[cfg(test)]
+pub fn masked(source: &[u8]) -> Option<Vec<u8>> {
+    Some(mask::mask(source).ok()?.mask)
+}
+
 struct Scanner<'a> {
     source: &'a [u8],
     cursor: Cursor<'a>,

@@ -61,6 +61,8 @@ mod tests_hostile;
 mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
+#[cfg(test)]
+mod tests_rust_go;
 
 pub use matching::{dead, matches, matches_relative};
 

@@ -64,6 +64,21 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
     answer
 }
 
+/// The masks of all readings, for tests.
+#[cfg(test)]
+pub fn masks(source: &[u8]) -> Vec<Vec<u8>> {
+    [(false, false), (false, true), (true, false), (true, true)]
+        .into_iter()
+        .filter_map(|(raw_c_strings, front_matter)| {
+            let reading = Reading {
+                raw_c_strings,
+                front_matter,
+            };
+            Some(mask::mask(source, reading).ok()?.mask)
+        })
+        .collect()
+}
+
 fn read(source: &[u8], mask: &[u8]) -> Result<Vec<Found>, Fault> {
     let mut scanner = Scanner {
         source,

@@ -5,6 +5,7 @@
 
 mod aliases;
 mod autoexec;
+mod crate_names;
 mod dead;
 mod forbidden_imports;
 mod new_folders;

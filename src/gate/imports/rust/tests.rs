@@ -20,7 +20,9 @@ fn hits(source: &str) -> bool {
 }
 
 fn why(source: &str) -> Option<String> {
-    imports(Language::Rust, source.as_bytes()).err().map(|opaque| opaque.why)
+    imports(Language::Rust, source.as_bytes())
+        .err()
+        .map(|opaque| opaque.why)
 }
 
 #[track_caller]
@@ -55,7 +57,10 @@ fn each_leaf_of_a_tree_is_an_import() {
         raws("use crate::{db, self as me, x::*}; use super::super::y; use self::z;"),
         ["crate::db", "crate", "crate::x::*", "super::super::y", "self::z"]
     );
-    assert_eq!(raws("use a::{b::{c, d}, e::{f::{g}}, h};"), ["a::b::c", "a::b::d", "a::e::f::g", "a::h"]);
+    assert_eq!(
+        raws("use a::{b::{c, d}, e::{f::{g}}, h};"),
+        ["a::b::c", "a::b::d", "a::e::f::g", "a::h"]
+    );
     assert_eq!(raws("use a::b as c; use a::c as _;"), ["a::b", "a::c"]);
 }
 
@@ -316,7 +321,10 @@ fn a_module_of_the_file_hides_the_crate_where_it_is_visible() {
         "mod redis; macro_rules! m { () => {} } fn f() { m!(redis::x()) }",
         "use super::redis; use self::redis;",
     ]);
-    assert_eq!(raws("mod redis; use redis::{A, b::C};"), ["self::redis::A", "self::redis::b::C"]);
+    assert_eq!(
+        raws("mod redis; use redis::{A, b::C};"),
+        ["self::redis::A", "self::redis::b::C"]
+    );
 }
 
 #[test]
@@ -378,7 +386,10 @@ fn names_of_types_are_local_where_the_file_has_them() {
     assert_eq!(identities("use crate::State; use State::*;"), [0, 0]);
     assert_eq!(identities("use a::B as State; use State::A;"), [2, 0]);
     assert_eq!(identities("use Inflector::x;"), [2]);
-    assert_eq!(identities("fn f() { State::new(); u8::MAX; str::from_utf8(x); }"), [0; 0]);
+    assert_eq!(
+        identities("fn f() { State::new(); u8::MAX; str::from_utf8(x); }"),
+        [0; 0]
+    );
 }
 
 #[test]
@@ -422,8 +433,23 @@ fn words_that_look_like_imports_are_none() {
 #[test]
 fn what_never_ends_is_refused() {
     for source in [
-        "\"", "\"\\\"", "r\"", "r#\"\"", "br##\"\"#", "cr\"", "/*", "/* /* */", "'", "'\\", "'\\'", "'\n", "b'\\x",
-        "c\"", "b\"", "m!(' );", "use redis; '",
+        "\"",
+        "\"\\\"",
+        "r\"",
+        "r#\"\"",
+        "br##\"\"#",
+        "cr\"",
+        "/*",
+        "/* /* */",
+        "'",
+        "'\\",
+        "'\\'",
+        "'\n",
+        "b'\\x",
+        "c\"",
+        "b\"",
+        "m!(' );",
+        "use redis; '",
     ] {
         assert!(why(source).is_some_and(|why| why.contains("end")), "{source:?}");
     }

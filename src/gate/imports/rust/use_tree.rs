@@ -55,7 +55,9 @@ pub fn read(cursor: &mut Cursor<'_>, mut leaf: impl FnMut(Leaf)) -> usize {
                 is_global,
                 path: path.to_vec(),
                 end,
-                at: path.get(own).map_or(if own > 0 { token.start } else { at }, |first| first.start),
+                at: path
+                    .get(own)
+                    .map_or(if own > 0 { token.start } else { at }, |first| first.start),
             });
         };
         match token.kind {
