@@ -36,6 +36,7 @@ mod javascript_require;
 mod jsx;
 mod jsx_start;
 mod kotlin;
+mod lexeme;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
@@ -61,6 +62,8 @@ mod tests_hostile;
 mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
+#[cfg(test)]
+mod tests_rust_go;
 
 pub(super) use matching::is_match;
 pub use matching::{dead, is_anywhere, matches, matches_relative, named};
@@ -281,6 +284,8 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
                 b"node" | b"nodejs" | b"bun" | b"bunx" | b"deno" | b"ts-node" | b"ts-node-esm" | b"ts-node-script"
                 | b"tsx" | b"zx" => Some(Language::JavaScript),
                 b"python" | b"pypy" | b"ipython" | b"pythonw" => Some(Language::Python),
+                b"rust-script" | b"cargo" => Some(Language::Rust),
+                b"gorun" => Some(Language::Go),
                 _ => None,
             }
         })

@@ -7,7 +7,7 @@ use toml_edit::{Item, TableLike};
 use super::declared::{Dependency, Named, Shelf};
 use super::{names, toml};
 
-const SECTIONS: &[&str] = &[
+pub(super) const SECTIONS: &[&str] = &[
     "dependencies",
     "dev-dependencies",
     "dev_dependencies",
@@ -76,6 +76,6 @@ fn dependency(name: &str) -> Dependency {
     Dependency::new(names::cargo(name), name)
 }
 
-fn table(item: Option<&Item>) -> Option<&dyn TableLike> {
+pub(super) fn table(item: Option<&Item>) -> Option<&dyn TableLike> {
     item.and_then(Item::as_table_like)
 }

@@ -394,3 +394,20 @@ fn gradle_catalogs() {
     );
     assert!(gradle_catalog::dependencies("[libraries]\nx = { version = \"1\" }\n").is_err());
 }
+
+#[test]
+fn cargo_names_of_renamed_and_inherited_crates() {
+    let names = super::cargo_names(
+        b"\xef\xbb\xbf[package]\nname = 'x'\nworkspace = '../w'\n[dependencies]\nmy-a = { package = 'b-c' }\nd = '1'\n\
+          e.workspace = true\nf = { workspace = false }\n[dev-dependencies.my_a]\npackage = 'g'\n\
+          [target.x.build-dependencies]\nh = { package = 'i' }\n[workspace.dependencies]\nj = { package = 'k' }\n",
+    );
+    let of = |renames: &super::CargoRenames, name: &str| renames.get(name).cloned().unwrap_or_default();
+    assert_eq!(of(&names.renamed, "my_a"), ["b_c", "g"]);
+    assert_eq!(of(&names.renamed, "h"), ["i"]);
+    assert_eq!(of(&names.renamed, "d"), [""; 0]);
+    assert_eq!(names.inherited, ["e"]);
+    assert_eq!(of(&names.workspace, "j"), ["k"]);
+    assert_eq!(names.workspace_folder.as_deref(), Some("../w"));
+    assert_eq!(super::cargo_names(b"[dependencies\n"), super::CargoNames::default());
+}

@@ -80,7 +80,7 @@ pub fn added(
 }
 
 /// Findings about the values that a change adds. What other findings say is cleared of them.
-pub(super) fn judge(
+pub(in crate::gate) fn judge(
     policy: &Policy,
     bases: &[&dyn Tree],
     candidate: &dyn Tree,

@@ -9,8 +9,10 @@ mod sources;
 use std::collections::HashSet;
 
 use super::aliases::{self, Aliases};
+use super::crate_names::{self, CrateNames};
 use super::{finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::tree::Side;
 use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
@@ -28,6 +30,7 @@ pub(super) fn judge(
 ) -> Result<(), GateError> {
     let mut own = None;
     let mut aliases = Aliases::of(candidate);
+    let mut crates = CrateNames::of(candidate);
     for source in sources::of(policy, candidate, changes, verdict)? {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
@@ -70,6 +73,10 @@ pub(super) fn judge(
             aliases: match language {
                 Language::JavaScript => aliases.around(&path)?,
                 _ => Vec::new(),
+            },
+            crates: match language {
+                Language::Rust => crates.around(&path)?,
+                _ => CargoRenames::new(),
             },
         };
         for area in areas {
@@ -122,6 +129,7 @@ struct File<'a> {
     language: Language,
     own: &'a HashSet<String>,
     aliases: Vec<aliases::Names>,
+    crates: CargoRenames,
 }
 
 impl File<'_> {
@@ -209,6 +217,12 @@ impl File<'_> {
                 imports::matches(entry, self.language, import)
                     || aliases::resolved(import, &self.aliases)
                         .is_some_and(|import| imports::matches(entry, self.language, &import))
+            }
+            (Language::Rust, _) => {
+                imports::matches(entry, self.language, import)
+                    || crate_names::resolved(import, &self.crates)
+                        .iter()
+                        .any(|import| imports::matches(entry, self.language, import))
             }
             (_, _) => imports::matches(entry, self.language, import),
         };

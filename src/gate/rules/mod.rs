@@ -5,6 +5,7 @@
 
 mod aliases;
 mod autoexec;
+mod crate_names;
 pub mod credentials;
 mod dead;
 mod forbidden_imports;
