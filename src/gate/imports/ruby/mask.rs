@@ -1,0 +1,675 @@
+//! The mask of a Ruby file: comments become spaces, literals take the form that
+//! [`super::super::literal_cursor`] reads, line breaks stay. Code in `#{}` stays visible.
+//!
+//! Whether `/`, `%`, `<<` and `?` begin a literal depends on what stands before, as in Ruby's own
+//! lexer: after a value they do not, after an operator they do, after the name of a method they do
+//! with a blank before and none behind. A name that may be a local variable (it was assigned, was a
+//! parameter, or stood where it could be one) is a value in one scope and a method in another; scopes
+//! are not followed, so there the file is a fault unless both readings come to the same.
+
+use std::collections::HashSet;
+
+use super::super::literal_cursor::{CLOSE, OPEN, is_word_byte};
+use super::super::source::{Fault, UNSURE, byte_order_mark};
+use super::super::token::{HIDDEN, newline_length};
+use super::heredoc::Heredoc;
+use super::words::{After, after_keyword};
+
+/// What may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// An expression begins.
+    Begin,
+    /// A value has ended.
+    End,
+    /// After a name that may be a method's, and whether it may be a local variable's.
+    Name { may_be_local: bool },
+    /// After `def`, `undef` and `alias` comes a name, which may be an operator.
+    Defines,
+    /// After the first name of `alias`, likewise.
+    Aliases,
+    /// After `.` or `::`, likewise.
+    Dot,
+    /// After `class`, where `<<` opens a singleton.
+    Class,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Literal {
+    pub(super) start: usize,
+    /// The bracket that nests, 0 for other delimiters.
+    open: u8,
+    close: u8,
+    depth: usize,
+    has_code: bool,
+    may_have_code: bool,
+    is_regex: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Frame {
+    Brace,
+    /// `#{`; the literal it stands in is the frame below.
+    Code,
+    Literal(Literal),
+    Heredoc(Heredoc),
+}
+
+pub(super) struct Lexer<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) out: Vec<u8>,
+    pub(super) at: usize,
+    pub(super) frames: Vec<Frame>,
+    pub(super) state: State,
+    /// Whose bodies begin after this line.
+    pub(super) pending: Vec<Heredoc>,
+    /// Whether a heredoc's line begins, so that it may be the last one.
+    pub(super) begins_line: bool,
+    /// Names that may be local variables.
+    locals: HashSet<&'a [u8]>,
+    /// Lines without their indentation, for heredocs that may be none.
+    pub(super) lines: Option<HashSet<&'a [u8]>>,
+}
+
+/// Masks the file. The result has the length of the source.
+pub fn mask(source: &[u8]) -> Result<Vec<u8>, Fault> {
+    let mark = byte_order_mark(source);
+    let mut lexer = Lexer {
+        source,
+        out: source.to_vec(),
+        at: mark,
+        frames: Vec::new(),
+        state: State::Begin,
+        pending: Vec::new(),
+        begins_line: false,
+        locals: HashSet::new(),
+        lines: None,
+    };
+    lexer.out[..mark].fill(b' ');
+    lexer.run()?;
+    Ok(lexer.out)
+}
+
+impl<'a> Lexer<'a> {
+    fn run(&mut self) -> Result<(), Fault> {
+        loop {
+            match self.frames.last().copied() {
+                Some(Frame::Literal(literal)) => self.text(literal)?,
+                Some(Frame::Heredoc(heredoc)) => self.body(heredoc)?,
+                _ => {
+                    let Some(&byte) = self.source.get(self.at) else { break };
+                    // The end of the script for Ruby as well.
+                    if matches!(byte, 0x04 | 0x1A) || self.is_end_line(byte) {
+                        self.blank(self.source.len());
+                        break;
+                    }
+                    self.code(byte)?;
+                }
+            }
+        }
+        let open = self.frames.iter().rev().find_map(|frame| match frame {
+            Frame::Literal(literal) => Some(literal.start),
+            Frame::Heredoc(heredoc) => Some(heredoc.start),
+            _ => None,
+        });
+        match open.or(self.pending.first().map(|heredoc| heredoc.start)) {
+            Some(at) => Err(unended(at)),
+            None => Ok(()),
+        }
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.source.get(at).copied().unwrap_or(b'\n')
+    }
+
+    fn is_line_start(&self) -> bool {
+        self.at == 0 || self.source[self.at - 1] == b'\n' || self.at == byte_order_mark(self.source)
+    }
+
+    fn is_end_line(&self, byte: u8) -> bool {
+        byte == b'_'
+            && self.is_line_start()
+            && self.source[self.at..].starts_with(b"__END__")
+            && (self.at + 7 == self.source.len() || newline_length(&self.source[self.at + 7..]) > 0)
+    }
+
+    /// Blanks what lies before `end`, but for line breaks.
+    fn blank(&mut self, end: usize) {
+        self.fill(end, b' ');
+    }
+
+    /// Hides what lies before `end`, but for line breaks.
+    pub(super) fn hide(&mut self, end: usize) {
+        self.fill(end, HIDDEN);
+    }
+
+    fn fill(&mut self, end: usize, with: u8) {
+        for byte in &mut self.out[self.at..end] {
+            if *byte != b'\n' {
+                *byte = with;
+            }
+        }
+        self.at = end;
+    }
+
+    /// Steps over a line break; the bodies of heredocs come first.
+    pub(super) fn line_break(&mut self) {
+        self.at += 1;
+        self.begins_line = true;
+        // The first of the line lies on top.
+        while let Some(heredoc) = self.pending.pop() {
+            self.frames.push(Frame::Heredoc(heredoc));
+        }
+    }
+
+    fn code(&mut self, byte: u8) -> Result<(), Fault> {
+        match byte {
+            b'\n' => {
+                if !matches!(self.state, State::Defines | State::Aliases | State::Dot) {
+                    self.state = State::Begin;
+                }
+                self.line_break();
+            }
+            b' ' | b'\t' | b'\r' | 0x0B | 0x0C => self.at += 1,
+            b'#' => {
+                let rest = &self.source[self.at..];
+                let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+                self.blank(self.at + length);
+            }
+            b'\\' => {
+                self.at += 1;
+                if newline_length(&self.source[self.at..]) > 0 {
+                    self.out[self.at - 1] = b' ';
+                    self.at += newline_length(&self.source[self.at..]) - 1;
+                    if self.byte(self.at) == b'\n' {
+                        // Blank as well: the statement goes on.
+                        self.line_break();
+                    }
+                }
+            }
+            b'=' if self.is_line_start() && self.is_mark(b"=begin") => self.document()?,
+            b'"' | b'`' | b'\'' | b'/' | b'%' | b'<' | b'?' | b'[' | b'=' | b'!' | b'*' | b'+' | b'-' | b'~' | b'^'
+            | b'&' | b'|' | b'>'
+                if matches!(self.state, State::Defines | State::Aliases | State::Dot)
+                    && !matches!(byte, b'"' | b'\'') =>
+            {
+                self.operator_name();
+            }
+            b'"' | b'`' => self.open(1, byte, true, false),
+            b'\'' => self.open(1, byte, false, false),
+            b'/' => self.slash()?,
+            b'%' => self.percent()?,
+            b'<' if self.source[self.at..].starts_with(b"<<") => self.shift()?,
+            b'?' => self.question()?,
+            b':' => self.colon(),
+            b'$' => self.global(),
+            b'@' => {
+                let end = self.at + 1 + usize::from(self.byte(self.at + 1) == b'@');
+                self.at = self.word_end(end);
+                self.state = State::End;
+            }
+            b'0'..=b'9' => self.number(),
+            b'{' => {
+                self.frames.push(Frame::Brace);
+                self.step(State::Begin);
+            }
+            b'}' => {
+                let frame = self.frames.pop();
+                self.step(State::End);
+                if matches!(frame, Some(Frame::Code)) {
+                    self.begins_line = false;
+                }
+            }
+            b')' | b']' => self.step(State::End),
+            b'.' if self.byte(self.at + 1) == b'.' => {
+                self.at += 1;
+                self.step(State::Begin);
+            }
+            b'.' => self.step(State::Dot),
+            _ if is_word_byte(byte) => self.word(),
+            HIDDEN | OPEN | CLOSE => {
+                self.out[self.at] = b' ';
+                self.at += 1;
+            }
+            _ => self.step(State::Begin),
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, state: State) {
+        self.at += 1;
+        self.state = state;
+    }
+
+    /// Whether the line begins with this word.
+    fn is_mark(&self, mark: &[u8]) -> bool {
+        self.source[self.at..].starts_with(mark) && self.byte(self.at + mark.len()).is_ascii_whitespace()
+    }
+
+    /// `=begin` to `=end`
+    fn document(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        loop {
+            let rest = &self.source[self.at..];
+            let Some(length) = rest.iter().position(|b| *b == b'\n') else {
+                return Err(Fault {
+                    why: "has a `=begin` without `=end`",
+                    at: start,
+                });
+            };
+            self.blank(self.at + length + 1);
+            if self.is_mark(b"=end") {
+                let rest = &self.source[self.at..];
+                let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+                self.blank(self.at + length);
+                self.state = State::Begin;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether a literal begins here that needs an expression's beginning; `next` is what follows
+    /// its first byte. None where it depends on whether a name is a local variable.
+    fn begins_literal(&self, next: u8) -> Option<bool> {
+        match self.state {
+            State::Begin => Some(true),
+            State::Name { may_be_local } => {
+                let blank_before = self.at > 0 && self.source[self.at - 1].is_ascii_whitespace();
+                if !blank_before || next.is_ascii_whitespace() {
+                    Some(false)
+                } else if may_be_local {
+                    None
+                } else {
+                    Some(true)
+                }
+            }
+            _ => Some(false),
+        }
+    }
+
+    /// Whether nothing on the rest of the line can matter, whichever way it is read: it has no
+    /// quotes, braces or other slashes that could open or end something.
+    fn check_neutral(&self) -> Result<(), Fault> {
+        let rest = &self.source[self.at + 1..];
+        let harmless = |b: &&u8| {
+            b.is_ascii_alphanumeric()
+                || matches!(
+                    **b,
+                    b' ' | b'_' | b'.' | b',' | b'(' | b')' | b'+' | b'-' | b'*' | b';' | b'=' | b'>'
+                )
+        };
+        let length = rest.iter().take(256).take_while(harmless).count();
+        let ends = newline_length(&rest[length..]) > 0 || length == rest.len();
+        let text = &rest[..length];
+        if ends && !text.windows(7).any(|word| word == b"require") {
+            return Ok(());
+        }
+        Err(Fault {
+            why: UNSURE,
+            at: self.at,
+        })
+    }
+
+    fn slash(&mut self) -> Result<(), Fault> {
+        let next = self.byte(self.at + 1);
+        let is_assignment = next == b'=' && matches!(self.state, State::Name { .. });
+        match self.begins_literal(next) {
+            Some(true) if !is_assignment => {
+                self.open(1, b'/', true, true);
+                return Ok(());
+            }
+            None if !is_assignment => self.check_neutral()?,
+            _ => {}
+        }
+        self.step(State::Begin);
+        Ok(())
+    }
+
+    fn percent(&mut self) -> Result<(), Fault> {
+        let next = self.byte(self.at + 1);
+        let is_assignment = next == b'=' && matches!(self.state, State::Name { .. });
+        let is_kind = matches!(next, b'q' | b'Q' | b'w' | b'W' | b'i' | b'I' | b'r' | b's' | b'x');
+        let (length, delimiter) = if is_kind {
+            (3, self.byte(self.at + 2))
+        } else {
+            (2, next)
+        };
+        let is_delimiter = !is_word_byte(delimiter) && self.at + length <= self.source.len();
+        let begins = if is_assignment || !is_delimiter {
+            Some(false)
+        } else {
+            self.begins_literal(next)
+        };
+        match begins {
+            Some(true) => {
+                if matches!(delimiter, b'\n' | b'\r' | b'\\') {
+                    return Err(Fault {
+                        why: "has a literal with a delimiter that is not read here",
+                        at: self.at,
+                    });
+                }
+                let may_have_code = !matches!(next, b'q' | b'w' | b'i' | b's');
+                self.open(length, delimiter, may_have_code, next == b'r');
+                return Ok(());
+            }
+            None => self.check_neutral()?,
+            Some(false) => {}
+        }
+        self.step(State::Begin);
+        Ok(())
+    }
+
+    fn question(&mut self) -> Result<(), Fault> {
+        let next = self.byte(self.at + 1);
+        let is_word = is_word_byte(next) && next < 0x80 && is_word_byte(self.byte(self.at + 2));
+        let begins = match self.begins_literal(next) {
+            _ if next.is_ascii_whitespace() || is_word => Some(false),
+            None if is_word_byte(next) => Some(false),
+            begins => begins,
+        };
+        match begins {
+            None => Err(Fault {
+                why: "has a `?` that may ask or begin a character",
+                at: self.at,
+            }),
+            Some(false) => {
+                self.step(State::Begin);
+                Ok(())
+            }
+            Some(true) => {
+                let mut end = self.at + 2;
+                if next == b'\\' {
+                    // `?\C-\M-x`, `?\u{1F600}`, `?\x41`
+                    loop {
+                        let rest = &self.source[end.min(self.source.len())..];
+                        match rest {
+                            [b'C' | b'M', b'-', b'\\', ..] => end += 3,
+                            [b'C' | b'M', b'-', ..] => break end += 3,
+                            [b'c', b'\\', ..] => end += 2,
+                            [b'c', ..] => break end += 2,
+                            [b'u', b'{', ..] => {
+                                break end += rest.iter().take(64).position(|b| *b == b'}').unwrap_or(1) + 1;
+                            }
+                            _ => break end += 1,
+                        }
+                    }
+                }
+                while self.source.get(end).is_some_and(|b| is_word_byte(*b)) {
+                    end += 1;
+                }
+                self.hide(end.min(self.source.len()));
+                self.state = State::End;
+                Ok(())
+            }
+        }
+    }
+
+    fn shift(&mut self) -> Result<(), Fault> {
+        let Some(heredoc) = self.heredoc() else {
+            self.at += 1;
+            self.step(State::Begin);
+            return Ok(());
+        };
+        let begins = match self.begins_literal(self.byte(self.at + 2)) {
+            None if self.has_line(heredoc) => {
+                return Err(Fault {
+                    why: "has a `<<` that may shift or begin a heredoc",
+                    at: self.at,
+                });
+            }
+            None => false,
+            Some(begins) => begins,
+        };
+        if !begins {
+            self.at += 1;
+            self.step(State::Begin);
+            return Ok(());
+        }
+        let start = self.at;
+        self.hide(heredoc.mark_end);
+        self.out[start] = b'"';
+        self.out[heredoc.mark_end - 1] = b'"';
+        self.pending.push(heredoc);
+        self.state = State::End;
+        Ok(())
+    }
+
+    fn colon(&mut self) {
+        let next = self.byte(self.at + 1);
+        if next == b':' {
+            self.at += 1;
+            self.step(State::Dot);
+        } else if self.state == State::End || next.is_ascii_whitespace() || matches!(next, b'"' | b'\'') {
+            self.step(State::Begin);
+        } else {
+            self.at += 1;
+            if is_word_byte(next) {
+                self.at = self.word_end(self.at);
+                if matches!(self.byte(self.at), b'?' | b'!') && self.byte(self.at + 1) != b'=' {
+                    self.at += 1;
+                }
+                self.state = State::End;
+            } else if !matches!(next, b'@' | b'$') {
+                self.operator_name();
+                self.state = State::End;
+            }
+        }
+    }
+
+    /// `$x`, `$1`, `$"`, `$-w`
+    fn global(&mut self) {
+        self.at += 1;
+        let next = self.byte(self.at);
+        if is_word_byte(next) {
+            self.at = self.word_end(self.at);
+        } else if !next.is_ascii_whitespace() {
+            let length = if next == b'-' { 2 } else { 1 };
+            self.hide((self.at + length).min(self.source.len()));
+        }
+        self.state = State::End;
+    }
+
+    fn number(&mut self) {
+        loop {
+            self.at = self.word_end(self.at);
+            if self.byte(self.at) == b'.' && self.byte(self.at + 1).is_ascii_digit() {
+                self.at += 1;
+            } else {
+                break;
+            }
+        }
+        self.state = State::End;
+    }
+
+    /// An operator as the name of a method; what stands for it in the mask is nothing.
+    fn operator_name(&mut self) {
+        const NAMES: [&[u8]; 14] = [
+            b"[]=", b"<=>", b"===", b"[]", b"**", b"==", b"=~", b"!=", b"!~", b"<<", b">>", b"<=", b">=", b"+@",
+        ];
+        let rest = &self.source[self.at..];
+        let length = NAMES
+            .iter()
+            .find(|name| rest.starts_with(name))
+            .map_or(1, |name| name.len());
+        let end = (self.at + length).min(self.source.len());
+        self.hide(end);
+        self.named();
+    }
+
+    /// After a name that is no variable's.
+    fn named(&mut self) {
+        self.state = match self.state {
+            State::Defines => State::End,
+            State::Aliases => State::Defines,
+            _ => State::Name { may_be_local: false },
+        };
+    }
+
+    fn word_end(&self, at: usize) -> usize {
+        at + self.source[at..].iter().take_while(|b| is_word_byte(**b)).count()
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        let mut end = self.word_end(start);
+        let next = self.byte(end);
+        if matches!(next, b'?' | b'!') && self.byte(end + 1) != b'=' {
+            end += 1;
+        }
+        self.at = end;
+        let name = &self.source[start..end];
+        if matches!(self.state, State::Dot | State::Defines | State::Aliases) {
+            self.named();
+            return;
+        }
+        if self.byte(end) == b':' && self.byte(end + 1) != b':' {
+            // A label, or the second part of a condition.
+            self.locals.insert(name);
+            self.step(State::Begin);
+            return;
+        }
+        self.state = match after_keyword(name) {
+            Some(After::Begin) => State::Begin,
+            Some(After::End) => State::End,
+            Some(After::Argument) => State::Name { may_be_local: false },
+            Some(After::Name) => State::Defines,
+            Some(After::TwoNames) => State::Aliases,
+            Some(After::Class) => State::Class,
+            None => {
+                if self.may_become_local(start, end) {
+                    self.locals.insert(name);
+                }
+                let implicit = matches!(name, b"it" | [b'_', b'1'..=b'9']);
+                State::Name {
+                    may_be_local: implicit || (!name[0].is_ascii_uppercase() && self.locals.contains(name)),
+                }
+            }
+        };
+    }
+
+    /// Whether the name is assigned, a parameter, or could be one.
+    fn may_become_local(&self, start: usize, end: usize) -> bool {
+        if self.source[start].is_ascii_uppercase() {
+            return false;
+        }
+        let blanks = self.source[end..]
+            .iter()
+            .take_while(|b| matches!(b, b' ' | b'\t'))
+            .count();
+        let rest = &self.source[end + blanks..];
+        let before = self.source[..start]
+            .iter()
+            .rev()
+            .take(64)
+            .find(|b| !matches!(b, b' ' | b'\t'));
+        if matches!(before, Some(b'*' | b'&' | b'>' | b'|')) {
+            return true;
+        }
+        match rest {
+            [b'=', b'=' | b'~', ..] => false,
+            [b'=' | b',' | b'|' | b')' | b'}' | b']', ..] => true,
+            [b'i', b'n', b' ' | b'\t' | b'\n' | b'[' | b'(', ..] => true,
+            [b'*' | b'+' | b'-' | b'/' | b'%' | b'&' | b'^', b'=', ..] => true,
+            [b'*' | b'&' | b'<' | b'>', b'*' | b'&' | b'<' | b'>', b'=', ..] => true,
+            [b'\n' | b'\r' | b';', ..] => before.is_some_and(|b| matches!(b, b',' | b'(')),
+            _ => false,
+        }
+    }
+
+    /// Opens a literal whose opening takes `length` bytes.
+    fn open(&mut self, length: usize, delimiter: u8, may_have_code: bool, is_regex: bool) {
+        let start = self.at;
+        let (open, close) = match delimiter {
+            b'(' => (b'(', b')'),
+            b'[' => (b'[', b']'),
+            b'{' => (b'{', b'}'),
+            b'<' => (b'<', b'>'),
+            other => (0, other),
+        };
+        self.hide(start + length);
+        self.out[start] = b'"';
+        self.frames.push(Frame::Literal(Literal {
+            start,
+            open,
+            close,
+            depth: 0,
+            has_code: false,
+            may_have_code,
+            is_regex,
+        }));
+    }
+
+    /// The text of a literal up to its end, its next code, or the body of a heredoc.
+    fn text(&mut self, mut literal: Literal) -> Result<(), Fault> {
+        while let Some(&byte) = self.source.get(self.at) {
+            match byte {
+                b'\\' => {
+                    let is_break = newline_length(&self.source[self.at + 1..]) > 0;
+                    let length = if is_break { 1 } else { 2 };
+                    self.hide((self.at + length).min(self.source.len()));
+                }
+                b'#' if literal.may_have_code && self.byte(self.at + 1) == b'{' => {
+                    literal.has_code = true;
+                    self.out[literal.start] = OPEN;
+                    self.put(literal);
+                    self.enter();
+                    return Ok(());
+                }
+                _ if byte == literal.close && literal.depth == 0 => {
+                    self.out[self.at] = if literal.has_code { CLOSE } else { b'"' };
+                    self.at += 1;
+                    if literal.is_regex {
+                        let end = self.at
+                            + self.source[self.at..]
+                                .iter()
+                                .take_while(|b| b.is_ascii_lowercase())
+                                .count();
+                        self.hide(end);
+                    }
+                    self.frames.pop();
+                    self.state = State::End;
+                    return Ok(());
+                }
+                b'\n' => {
+                    if !self.pending.is_empty() {
+                        self.put(literal);
+                        self.line_break();
+                        return Ok(());
+                    }
+                    self.at += 1;
+                }
+                _ => {
+                    if byte == literal.close {
+                        literal.depth -= 1;
+                    } else if byte == literal.open && literal.open != 0 {
+                        literal.depth += 1;
+                    }
+                    self.out[self.at] = HIDDEN;
+                    self.at += 1;
+                }
+            }
+        }
+        Err(unended(literal.start))
+    }
+
+    fn put(&mut self, literal: Literal) {
+        if let Some(frame) = self.frames.last_mut() {
+            *frame = Frame::Literal(literal);
+        }
+    }
+
+    /// Into the code of a `#{`.
+    pub(super) fn enter(&mut self) {
+        self.out[self.at] = HIDDEN;
+        self.at += 1;
+        self.frames.push(Frame::Code);
+        self.step(State::Begin);
+    }
+}
+
+pub(super) fn unended(at: usize) -> Fault {
+    Fault {
+        why: "has a string, pattern or heredoc that never ends",
+        at,
+    }
+}
