@@ -152,7 +152,8 @@ impl<'a> Scanner<'a> {
 
     fn word(&mut self, token: Token) -> Result<(), Fault> {
         let word = self.cursor.bytes(token);
-        let is_qualified = self.cursor.peek_over_lines().is(b'\\');
+        let next = self.cursor.peek_over_lines();
+        let is_qualified = next.is(b'\\') && (next.start == token.end || !names::comes_before_name(word));
         if word.len() < 3 || word.len() > 24 || self.is_member(token) {
             return if is_qualified { self.qualified(token) } else { Ok(()) };
         }

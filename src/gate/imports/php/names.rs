@@ -33,6 +33,18 @@ const ASKING: [&str; 21] = [
 /// As [`ASKING`], the second argument.
 const ASKING_SECOND: [&str; 2] = ["is_a", "is_subclass_of"];
 
+/// Whether a name of its own may follow this word after a blank. (Before PHP 8 a name could have
+/// blanks before its backslashes.)
+pub(super) fn comes_before_name(word: &[u8]) -> bool {
+    const WORDS: &str = "new extends implements instanceof insteadof throw return case use as echo print and or xor \
+                         static public private protected readonly var abstract final const yield from clone else do \
+                         fn function catch match if elseif while for foreach switch default include include_once \
+                         require require_once goto global self parent try finally";
+    WORDS
+        .split(' ')
+        .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+}
+
 impl<'a> Scanner<'a> {
     /// After `namespace`.
     pub(super) fn namespace(&mut self) -> Result<(), Fault> {

@@ -562,16 +562,16 @@ impl<'a> Lexer<'a> {
             .rev()
             .take(64)
             .find(|b| !matches!(b, b' ' | b'\t'));
-        if matches!(before, Some(b'*' | b'&' | b'>' | b'|')) {
-            return true;
-        }
         match rest {
             [b'=', b'=' | b'~', ..] => false,
             [b'=' | b',' | b'|' | b')' | b'}' | b']', ..] => true,
             [b'i', b'n', b' ' | b'\t' | b'\n' | b'[' | b'(', ..] => true,
             [b'*' | b'+' | b'-' | b'/' | b'%' | b'&' | b'^', b'=', ..] => true,
             [b'*' | b'&' | b'<' | b'>', b'*' | b'&' | b'<' | b'>', b'=', ..] => true,
-            [b'\n' | b'\r' | b';', ..] => before.is_some_and(|b| matches!(b, b',' | b'(')),
+            // The last parameter, what `rescue => e` and `->x {` name.
+            [b'\n' | b'\r' | b';' | b'{', ..] | [b'd', b'o', ..] | [b't', b'h', b'e', b'n', ..] => {
+                before.is_some_and(|b| matches!(b, b',' | b'(' | b'*' | b'&' | b'>' | b'|'))
+            }
             _ => false,
         }
     }
