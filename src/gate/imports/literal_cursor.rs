@@ -2,12 +2,15 @@
 //! has in the source: a quote, [`HIDDEN`] bytes, a quote; or, if it holds code, [`OPEN`], its text
 //! hidden and its code in braces, [`CLOSE`].
 
-use super::token::HIDDEN;
+use super::token::{HIDDEN, newline_length};
 
 /// The first byte of a literal that holds code.
 pub const OPEN: u8 = 0x02;
 /// The last byte of a literal that holds code.
 pub const CLOSE: u8 = 0x03;
+
+/// Stands for the backslash that joins the next line.
+pub const JOIN: u8 = 0x04;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +101,12 @@ impl<'a> Cursor<'a> {
 
     /// The next token.
     pub fn next(&mut self) -> Token {
-        while let Some(b' ' | b'\t' | b'\r' | 0x0B | 0x0C | &HIDDEN) = self.mask.get(self.at) {
-            self.at += 1;
+        loop {
+            match self.mask.get(self.at) {
+                Some(b' ' | b'\t' | b'\r' | 0x0B | 0x0C | &HIDDEN) => self.at += 1,
+                Some(&JOIN) => self.at += 1 + newline_length(&self.mask[self.at + 1..]),
+                _ => break,
+            }
         }
         let start = self.at;
         let Some(&byte) = self.mask.get(start) else {

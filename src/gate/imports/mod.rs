@@ -254,8 +254,12 @@ pub fn language(path: &[u8]) -> Option<Language> {
         b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"c++" | b"hh" | b"hpp" | b"hxx" | b"h++" | b"inl" | b"ipp"
         | b"tpp" | b"ixx" | b"cppm" | b"m" | b"mm" | b"cu" | b"cuh" => Some(Language::C),
         b"cs" | b"csx" => Some(Language::CSharp),
-        b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" => Some(Language::Ruby),
-        b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"php8" | b"pht" | b"phps" | b"inc" => Some(Language::Php),
+        b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" => {
+            Some(Language::Ruby)
+        }
+        b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"php8" | b"pht" | b"phps" | b"inc" => {
+            Some(Language::Php)
+        }
         _ => None,
     }
 }

@@ -106,9 +106,15 @@ fn what_is_no_directive_does_not_count() {
 
 #[test]
 fn modules_are_found() {
-    assert_eq!(of("import a.b;\nexport import c;\nimport :part;"), ["a.b", "c", ":part"]);
+    assert_eq!(
+        of("import a.b;\nexport import c;\nimport :part;"),
+        ["a.b", "c", ":part"]
+    );
     assert_eq!(of("module;\nimport\n a . b /* c */ [[x]];"), ["a.b"]);
-    assert_eq!(of("@import redis.client;\n- (void)f { @import x; }"), ["redis.client", "x"]);
+    assert_eq!(
+        of("@import redis.client;\n- (void)f { @import x; }"),
+        ["redis.client", "x"]
+    );
     assert_eq!(of("#pragma clang module import a.b /* c */\n"), ["a.b"]);
     assert_eq!(of("import \"x.h\";"), ["\"x.h\""]);
     assert!(hits(Language::C, "import redis.client;", "redis"));
@@ -129,7 +135,13 @@ fn entries_match_paths_without_their_ending() {
     ] {
         assert!(is(include), "{include}");
     }
-    for include in ["\"./hiredis.h\"", "\"../hiredis/x.h\"", "<x/hiredis.h>", "<hiredis-x.h>", "HIREDIS"] {
+    for include in [
+        "\"./hiredis.h\"",
+        "\"../hiredis/x.h\"",
+        "<x/hiredis.h>",
+        "<hiredis-x.h>",
+        "HIREDIS",
+    ] {
         assert!(!is(include), "{include}");
     }
 }
@@ -137,7 +149,10 @@ fn entries_match_paths_without_their_ending() {
 #[test]
 fn the_place_is_that_of_the_name() {
     let found = imports(Language::C, b"\n  #include <x>\n").expect("readable");
-    assert_eq!((found[0].line, found[0].column, found[0].kind), (2, 12, ImportKind::Include));
+    assert_eq!(
+        (found[0].line, found[0].column, found[0].kind),
+        (2, 12, ImportKind::Include)
+    );
 }
 
 #[test]
@@ -160,9 +175,51 @@ fn where_compilers_differ_the_file_is_refused() {
 }
 
 const SOUP: &[&str] = &[
-    "#", "include", "include_next", "import", "export", "module", "<", ">", "\"", "'", "/", "*", "//", "/*", "*/", "\\", "\n",
-    "\r\n", "\r", " ", "\\\n", "\\ \n", "R\"", "(", ")", "x", "1", "??/", "??=", "%:", "__has_include", "if", "@", ";",
-    ":", ".", "{", "}", "pragma", "clang", "é", "\u{feff}", "\u{1}", "1'", "[[",
+    "#",
+    "include",
+    "include_next",
+    "import",
+    "export",
+    "module",
+    "<",
+    ">",
+    "\"",
+    "'",
+    "/",
+    "*",
+    "//",
+    "/*",
+    "*/",
+    "\\",
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "\\\n",
+    "\\ \n",
+    "R\"",
+    "(",
+    ")",
+    "x",
+    "1",
+    "??/",
+    "??=",
+    "%:",
+    "__has_include",
+    "if",
+    "@",
+    ";",
+    ":",
+    ".",
+    "{",
+    "}",
+    "pragma",
+    "clang",
+    "é",
+    "\u{feff}",
+    "\u{1}",
+    "1'",
+    "[[",
 ];
 
 proptest! {
@@ -183,16 +240,44 @@ proptest! {
 fn hostile_files_end_soon() {
     const SIZE: usize = if cfg!(debug_assertions) { 1 << 20 } else { 14 << 20 };
     for unit in [
-        "import ", ";import <", ";import a.", "#include <", "#include \\\n", "#\\\n", "\\\n", "\\ ", "/*", "//\\\n", "\"", "'", "R\"x(",
-        "#if __has_x(<", "export ", "\r", "1'", "??/ ", "/* */ #", "@import a.b", "import \"", "// \\ \n//", "{", "(",
-        "#pragma clang module import a.", "*\\\n", "R\"(\" \n)\"",
+        "import ",
+        ";import <",
+        ";import a.",
+        "#include <",
+        "#include \\\n",
+        "#\\\n",
+        "\\\n",
+        "\\ ",
+        "/*",
+        "//\\\n",
+        "\"",
+        "'",
+        "R\"x(",
+        "#if __has_x(<",
+        "export ",
+        "\r",
+        "1'",
+        "??/ ",
+        "/* */ #",
+        "@import a.b",
+        "import \"",
+        "// \\ \n//",
+        "{",
+        "(",
+        "#pragma clang module import a.",
+        "*\\\n",
+        "R\"(\" \n)\"",
     ] {
         let mut source = unit.repeat(SIZE / unit.len());
         for tail in ["", "\n", "*/", "\"", "\n#include <x>"] {
             source.push_str(tail);
             let began = Instant::now();
             let _ = imports(Language::C, source.as_bytes());
-            assert!(began.elapsed() < Duration::from_secs(20), "{unit:?} took {:?}", began.elapsed());
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{unit:?} took {:?}",
+                began.elapsed()
+            );
         }
     }
 }

@@ -37,7 +37,12 @@ fn every_form_of_use_is_found() {
         ("use /* a */ Predis\\Client // b\n;", &["Predis\\Client"]),
         (
             "use Predis\\{Client, Connection\\Factory as F, function f, const C,};",
-            &["Predis\\Client", "Predis\\Connection\\Factory", "Predis\\f", "Predis\\C"],
+            &[
+                "Predis\\Client",
+                "Predis\\Connection\\Factory",
+                "Predis\\f",
+                "Predis\\C",
+            ],
         ),
         ("use function Predis\\f as g, Predis\\h;", &["Predis\\f", "Predis\\h"]),
         ("use function Predis\\{a, b};", &["Predis\\a", "Predis\\b"]),
@@ -45,8 +50,14 @@ fn every_form_of_use_is_found() {
         ("namespace A; use Predis\\Client;", &["Predis\\Client"]),
         ("namespace A { use Predis\\Client; }", &["Predis\\Client"]),
         ("use Predis;", &["Predis"]),
-        ("class A { function f() { return function () use ($x) {}; } } use Predis\\C;", &["Predis\\C"]),
-        ("$a = new class(fn() => 1) extends B { use T; }; use Predis\\C;", &["Predis\\C"]),
+        (
+            "class A { function f() { return function () use ($x) {}; } } use Predis\\C;",
+            &["Predis\\C"],
+        ),
+        (
+            "$a = new class(fn() => 1) extends B { use T; }; use Predis\\C;",
+            &["Predis\\C"],
+        ),
         ("echo A::class; use Predis\\C;", &["Predis\\C"]),
     ] {
         assert_eq!(of(&format!("<?php {code}")), expected, "{code}");
@@ -129,8 +140,14 @@ fn what_is_no_import_does_not_count() {
 fn includes_name_packages_or_are_local_or_opaque() {
     for (code, expected) in [
         ("require 'vendor/predis/predis/autoload.php';", true),
-        ("require_once __DIR__ . '/../vendor/predis/predis/src/Client.php';", true),
-        ("include(dirname(__FILE__) . \"/vendor/\" . 'predis/predis/x.php');", true),
+        (
+            "require_once __DIR__ . '/../vendor/predis/predis/src/Client.php';",
+            true,
+        ),
+        (
+            "include(dirname(__FILE__) . \"/vendor/\" . 'predis/predis/x.php');",
+            true,
+        ),
         ("require $dir . '/vendor/predis/predis/x.php';", true),
         ("require \"$dir/vendor/predis/predis/x.php\";", true),
         ("require 'Predis/Autoloader.php';", true),
@@ -154,12 +171,23 @@ fn includes_name_packages_or_are_local_or_opaque() {
     ] {
         assert_eq!(of(&format!("<?php {code}"))[0], expected, "{code}");
     }
-    assert_eq!(of("<?php $x->require($y); A::include($z); function require($x) {}"), [""; 0]);
+    assert_eq!(
+        of("<?php $x->require($y); A::include($z); function require($x) {}"),
+        [""; 0]
+    );
 }
 
 #[test]
 fn what_never_ends_is_refused() {
-    for source in ["<?php '", "<?php \"", "<?php /*", "<?php <<<A\n", "<?php `", "<?php \"{$a", "<?php '\\"] {
+    for source in [
+        "<?php '",
+        "<?php \"",
+        "<?php /*",
+        "<?php <<<A\n",
+        "<?php `",
+        "<?php \"{$a",
+        "<?php '\\",
+    ] {
         assert!(imports(Language::Php, source.as_bytes()).is_err(), "{source:?}");
     }
     assert_eq!(of("it's \" not php"), [""; 0]);
@@ -179,10 +207,61 @@ fn a_script_is_known_by_its_first_line() {
 }
 
 const SOUP: &[&str] = &[
-    "<?php ", "<?=", "<?", "?>", "use", "namespace", "class", "function", "include", "require_once", "class_exists", "new",
-    "\\", "A", "a", "{", "}", "(", ")", ";", ",", "'", "\"", "`", "$", "{$", "${", "<<<A\n", "<<<'A'\n", "\nA;\n", "#", "#[",
-    "//", "/*", "*/", "\n", "\r\n", "\r", " ", "->", "::", "=", ".", "as", "__DIR__", "__halt_compiler", "();", "vendor/a/b/c",
-    "é", "\u{1}", "\u{2}", "\u{3}", "\u{feff}", "enum", "const",
+    "<?php ",
+    "<?=",
+    "<?",
+    "?>",
+    "use",
+    "namespace",
+    "class",
+    "function",
+    "include",
+    "require_once",
+    "class_exists",
+    "new",
+    "\\",
+    "A",
+    "a",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    ",",
+    "'",
+    "\"",
+    "`",
+    "$",
+    "{$",
+    "${",
+    "<<<A\n",
+    "<<<'A'\n",
+    "\nA;\n",
+    "#",
+    "#[",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "->",
+    "::",
+    "=",
+    ".",
+    "as",
+    "__DIR__",
+    "__halt_compiler",
+    "();",
+    "vendor/a/b/c",
+    "é",
+    "\u{1}",
+    "\u{2}",
+    "\u{3}",
+    "\u{feff}",
+    "enum",
+    "const",
 ];
 
 fn check(source: &[u8]) {
@@ -217,20 +296,62 @@ proptest! {
 fn hostile_files_end_soon() {
     const SIZE: usize = if cfg!(debug_assertions) { 1 << 20 } else { 14 << 20 };
     for unit in [
-        "use ", "use A\\", "use A\\{", "use A,", "\\A", "\\ ", "A\\A ", "namespace A;", "class A {", "include ", "include 'a' .", "is_a(",
-        "class_exists(", "'a'", "\"{$", "\"${a", "<<<A\n", "<<<", "\"", "'", "`", "/*", "#", "{", "(", "[", "<?php ", "<?", "?>", "<",
-        "__halt_compiler ", "__halt_compiler", "namespace\\a", "function use ", "enum ", "new (", "a\n",
+        "use ",
+        "use A\\",
+        "use A\\{",
+        "use A,",
+        "\\A",
+        "\\ ",
+        "A\\A ",
+        "namespace A;",
+        "class A {",
+        "include ",
+        "include 'a' .",
+        "is_a(",
+        "class_exists(",
+        "'a'",
+        "\"{$",
+        "\"${a",
+        "<<<A\n",
+        "<<<",
+        "\"",
+        "'",
+        "`",
+        "/*",
+        "#",
+        "{",
+        "(",
+        "[",
+        "<?php ",
+        "<?",
+        "?>",
+        "<",
+        "__halt_compiler ",
+        "__halt_compiler",
+        "namespace\\a",
+        "function use ",
+        "enum ",
+        "new (",
+        "a\n",
     ] {
         let mut source = format!("<?php {}", unit.repeat(SIZE / unit.len()));
         for tail in ["", "\nA;\n", "'", "*/", "; use A;"] {
             source.push_str(tail);
             let began = Instant::now();
             let _ = imports(Language::Php, source.as_bytes());
-            assert!(began.elapsed() < Duration::from_secs(20), "{unit:?} took {:?}", began.elapsed());
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{unit:?} took {:?}",
+                began.elapsed()
+            );
         }
     }
     for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("\"{$a[", "]}\"")] {
-        let source = format!("<?php $x = {}1{}; use Predis\\C;", open.repeat(200_000), close.repeat(200_000));
+        let source = format!(
+            "<?php $x = {}1{}; use Predis\\C;",
+            open.repeat(200_000),
+            close.repeat(200_000)
+        );
         assert_eq!(of(&source), ["Predis\\C"], "{open}");
     }
 }

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::super::literal_cursor::{CLOSE, OPEN, is_word_byte};
+use super::super::literal_cursor::{CLOSE, JOIN, OPEN, is_word_byte};
 use super::super::source::{Fault, UNSURE, byte_order_mark};
 use super::super::token::{HIDDEN, newline_length};
 use super::heredoc::Heredoc;
@@ -179,7 +179,7 @@ impl<'a> Lexer<'a> {
             b'\\' => {
                 self.at += 1;
                 if newline_length(&self.source[self.at..]) > 0 {
-                    self.out[self.at - 1] = b' ';
+                    self.out[self.at - 1] = JOIN;
                     self.at += newline_length(&self.source[self.at..]) - 1;
                     if self.byte(self.at) == b'\n' {
                         // Blank as well: the statement goes on.
@@ -418,6 +418,9 @@ impl<'a> Lexer<'a> {
                 });
             }
             None => false,
+            // After a name Ruby takes it for a heredoc and refuses the file if that does not end; the
+            // name may be a variable that was not seen here.
+            Some(true) if self.state != State::Begin => self.has_line(heredoc),
             Some(begins) => begins,
         };
         if !begins {

@@ -74,7 +74,7 @@ fn literal_imports_are_found_however_they_are_written() {
         "a = 1 / 2 # '\nrequire 'redis'",
         "x.y /\"/\nrequire 'redis'",
         "foo /'/, 1\nrequire 'redis'",
-        "foo(/[/'\"]/)\nrequire 'redis'".trim_end(),
+        "foo(/['\"]/)\nrequire 'redis'",
         "a = b[1] / 2; '/'\nrequire 'redis'",
         "if /\"/ =~ x then end\nrequire 'redis'",
         "x = y ? '/' : ?\"\nrequire 'redis'",
@@ -102,10 +102,6 @@ fn literal_imports_are_found_however_they_are_written() {
         "return /'/ unless x\nrequire 'redis'",
         "a = `echo '#{x}'`\nrequire 'redis'",
     ] {
-        if source.contains("[/'") {
-            // A slash ends a pattern even in brackets, so this is no Ruby.
-            continue;
-        }
         assert_eq!(of(source), ["redis"], "{source:?}");
     }
 }
@@ -148,7 +144,7 @@ fn what_is_computed_is_opaque_and_its_strings_count() {
     for (source, expected) in [
         ("require x", &["?"][..]),
         ("require(x)", &["?"]),
-        ("require \"redis/#{x}\"", &["?", "redis/"]),
+        ("require \"redis/#{x}\"", &["redis/", "?"]),
         ("require \"#{x}/redis\"", &["?"]),
         ("require \"#{'redis'}\"", &["?", "redis"]),
         ("require x || 'redis'\nlog 'a'", &["?", "redis"]),
@@ -158,7 +154,10 @@ fn what_is_computed_is_opaque_and_its_strings_count() {
         ("require *%w[redis json]", &["?", "redis", "json"]),
         ("require <<~A.strip\nredis\nA\n", &["?"]),
         ("%w[redis json].each { |l| require l }", &["redis", "json", "?"]),
-        ("['redis', \"json\"].each do |l|\n  require l\nend", &["redis", "json", "?"]),
+        (
+            "['redis', \"json\"].each do |l|\n  require l\nend",
+            &["redis", "json", "?"],
+        ),
         ("LIBS = %w(redis)\nLIBS.each { |l| require(l) }", &["redis", "?"]),
         ("for l in ['redis'] do require l end", &["redis", "?"]),
         ("%w[redis].each(&method(:require))", &["redis", "?"]),
@@ -169,7 +168,12 @@ fn what_is_computed_is_opaque_and_its_strings_count() {
         ("autoload :X, x + 'redis'", &["?", "redis"]),
         ("require File.join(x, 'redis')", &["?", "redis"]),
     ] {
-        assert_eq!(of(source), expected, "{source:?}");
+        let sorted = |mut names: Vec<String>| {
+            names.sort();
+            names
+        };
+        let expected = expected.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(sorted(of(source)), sorted(expected), "{source:?}");
     }
 }
 
@@ -183,7 +187,6 @@ fn own_files_are_local() {
         "require File.expand_path('../redis', __FILE__)",
         "require File.join(File.dirname(__FILE__), 'redis')",
         "require File.join(__dir__, \"redis\")",
-        "load 'redis.rb' if false\n".trim_start_matches("load 'redis.rb' if false\n"),
     ] {
         assert!(!hits(Language::Ruby, source, "redis"), "{source}");
         assert!(!of(source).contains(&"?".to_owned()), "{source}");
@@ -196,7 +199,12 @@ fn own_files_are_local() {
     ] {
         assert!(hits(Language::Ruby, source, entry), "{source}");
     }
-    for source in ["require 'redis-rails'", "require 'hiredis'", "gem 'redis-rails'", "require 'x/redis'"] {
+    for source in [
+        "require 'redis-rails'",
+        "require 'hiredis'",
+        "gem 'redis-rails'",
+        "require 'x/redis'",
+    ] {
         assert!(!hits(Language::Ruby, source, "redis"), "{source}");
     }
 }
@@ -224,7 +232,18 @@ fn what_never_ends_or_cannot_be_told_is_refused() {
 #[test]
 fn files_without_an_ending_are_known() {
     use super::super::{language, language_of};
-    for name in ["Rakefile", "a/Gemfile", "Guardfile", "Capfile", "Vagrantfile", "Podfile", "fastlane/Fastfile", "config.ru", "a.podspec", "RAKEFILE"] {
+    for name in [
+        "Rakefile",
+        "a/Gemfile",
+        "Guardfile",
+        "Capfile",
+        "Vagrantfile",
+        "Podfile",
+        "fastlane/Fastfile",
+        "config.ru",
+        "a.podspec",
+        "RAKEFILE",
+    ] {
         assert_eq!(language(name.as_bytes()), Some(Language::Ruby), "{name}");
     }
     assert_eq!(language_of(b"bin/x", b"#!/usr/bin/env ruby\n"), Some(Language::Ruby));
@@ -233,10 +252,70 @@ fn files_without_an_ending_are_known() {
 }
 
 const SOUP: &[&str] = &[
-    "require", "load", "gem", "autoload", "send", "method", "alias", "def", "class", "(", ")", "{", "}", "[", "]", "\"", "'",
-    "`", "/", "%w[", "%(", "%q", "%", "<<A", "<<~A", "<<-'A'", "A", "\nA\n", "\n", "\r\n", " ", "\\", "#", "#{", "?", ":",
-    "::", ".", ",", "=", "=>", "x", "x ", "redis", "|", "&", "do", "end", "if", "\n=begin\n", "\n=end\n", "\n__END__\n",
-    "$", "@", "1", "é", "\u{1}", "\u{2}", "\u{3}", "\u{feff}", "?\\", "\\u{", "__dir__", ";",
+    "require",
+    "load",
+    "gem",
+    "autoload",
+    "send",
+    "method",
+    "alias",
+    "def",
+    "class",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    "`",
+    "/",
+    "%w[",
+    "%(",
+    "%q",
+    "%",
+    "<<A",
+    "<<~A",
+    "<<-'A'",
+    "A",
+    "\nA\n",
+    "\n",
+    "\r\n",
+    " ",
+    "\\",
+    "#",
+    "#{",
+    "?",
+    ":",
+    "::",
+    ".",
+    ",",
+    "=",
+    "=>",
+    "x",
+    "x ",
+    "redis",
+    "|",
+    "&",
+    "do",
+    "end",
+    "if",
+    "\n=begin\n",
+    "\n=end\n",
+    "\n__END__\n",
+    "$",
+    "@",
+    "1",
+    "é",
+    "\u{1}",
+    "\u{2}",
+    "\u{3}",
+    "\u{feff}",
+    "?\\",
+    "\\u{",
+    "__dir__",
+    ";",
 ];
 
 fn check(source: &[u8]) {
@@ -268,20 +347,65 @@ proptest! {
 fn hostile_files_end_soon() {
     const SIZE: usize = if cfg!(debug_assertions) { 1 << 20 } else { 14 << 20 };
     for unit in [
-        "require ", "require(", "require x,", "require 'a' + ", "autoload ", "send(:require, ", "alias x require ", "<<A ", "f <<A, ",
-        "f <<A\n", "\"#{", "\"#{<<A\n", "%w[", "%w[a ", "x = x /a ", "x = x <<A ", "/", "'", "\"", "{", "[", "(", "?", "?\\", "=begin\n", "\\\n",
-        "#", "$", ":", "a ", "a, ", "].", "]\n", "['a', ", "require \"#{", "x %w", "%w[a].each ", "=", "a: ", "  ",
+        "require ",
+        "require(",
+        "require x,",
+        "require 'a' + ",
+        "autoload ",
+        "send(:require, ",
+        "alias x require ",
+        "<<A ",
+        "f <<A, ",
+        "f <<A\n",
+        "\"#{",
+        "\"#{<<A\n",
+        "%w[",
+        "%w[a ",
+        "x = x /a ",
+        "x = x <<A ",
+        "/",
+        "'",
+        "\"",
+        "{",
+        "[",
+        "(",
+        "?",
+        "?\\",
+        "=begin\n",
+        "\\\n",
+        "#",
+        "$",
+        ":",
+        "a ",
+        "a, ",
+        "].",
+        "]\n",
+        "['a', ",
+        "require \"#{",
+        "x %w",
+        "%w[a].each ",
+        "=",
+        "a: ",
+        "  ",
     ] {
         let mut source = unit.repeat(SIZE / unit.len());
         for tail in ["", "\nA\n", "'", "\"", "\nrequire x"] {
             source.push_str(tail);
             let began = Instant::now();
             let _ = imports(Language::Ruby, source.as_bytes());
-            assert!(began.elapsed() < Duration::from_secs(20), "{unit:?} took {:?}", began.elapsed());
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{unit:?} took {:?}",
+                began.elapsed()
+            );
         }
     }
     for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("\"#{", "}\""), ("%(#{", "})")] {
-        let source = format!("x = {}1{}; require 'redis'", open.repeat(200_000), close.repeat(200_000));
+        let source = format!(
+            "x = {}1{}; require 'redis'",
+            open.repeat(200_000),
+            close.repeat(200_000)
+        );
         assert_eq!(of(&source), ["redis"], "{open}");
     }
 }
