@@ -22,8 +22,8 @@ pub(super) enum State {
     Begin,
     /// A value has ended.
     End,
-    /// After a name that may be a method's, and whether it may be a local variable's.
-    Name { may_be_local: bool },
+    /// After a name that may be a method's; its place, if it may be a local variable's as well.
+    Name(Option<(usize, usize)>),
     /// After `def`, `undef` and `alias` comes a name, which may be an operator.
     Defines,
     /// After the first name of `alias`, likewise.
@@ -273,11 +273,11 @@ impl<'a> Lexer<'a> {
     fn begins_literal(&self, next: u8) -> Option<bool> {
         match self.state {
             State::Begin => Some(true),
-            State::Name { may_be_local } => {
+            State::Name(place) => {
                 let blank_before = self.at > 0 && self.source[self.at - 1].is_ascii_whitespace();
                 if !blank_before || next.is_ascii_whitespace() {
                     Some(false)
-                } else if may_be_local {
+                } else if place.is_some_and(|(start, end)| self.may_be_local(&self.source[start..end])) {
                     None
                 } else {
                     Some(true)
@@ -312,7 +312,7 @@ impl<'a> Lexer<'a> {
 
     fn slash(&mut self) -> Result<(), Fault> {
         let next = self.byte(self.at + 1);
-        let is_assignment = next == b'=' && matches!(self.state, State::Name { .. });
+        let is_assignment = next == b'=' && matches!(self.state, State::Name(_));
         match self.begins_literal(next) {
             Some(true) if !is_assignment => {
                 self.open(1, b'/', true, true);
@@ -327,7 +327,7 @@ impl<'a> Lexer<'a> {
 
     fn percent(&mut self) -> Result<(), Fault> {
         let next = self.byte(self.at + 1);
-        let is_assignment = next == b'=' && matches!(self.state, State::Name { .. });
+        let is_assignment = next == b'=' && matches!(self.state, State::Name(_));
         let is_kind = matches!(next, b'q' | b'Q' | b'w' | b'W' | b'i' | b'I' | b'r' | b's' | b'x');
         let (length, delimiter) = if is_kind {
             (3, self.byte(self.at + 2))
@@ -504,7 +504,7 @@ impl<'a> Lexer<'a> {
         self.state = match self.state {
             State::Defines => State::End,
             State::Aliases => State::Defines,
-            _ => State::Name { may_be_local: false },
+            _ => State::Name(None),
         };
     }
 
@@ -534,7 +534,7 @@ impl<'a> Lexer<'a> {
         self.state = match after_keyword(name) {
             Some(After::Begin) => State::Begin,
             Some(After::End) => State::End,
-            Some(After::Argument) => State::Name { may_be_local: false },
+            Some(After::Argument) => State::Name(None),
             Some(After::Name) => State::Defines,
             Some(After::TwoNames) => State::Aliases,
             Some(After::Class) => State::Class,
@@ -542,12 +542,15 @@ impl<'a> Lexer<'a> {
                 if self.may_become_local(start, end) {
                     self.locals.insert(name);
                 }
-                let implicit = matches!(name, b"it" | [b'_', b'1'..=b'9']);
-                State::Name {
-                    may_be_local: implicit || (!name[0].is_ascii_uppercase() && self.locals.contains(name)),
-                }
+                State::Name(Some((start, end)))
             }
         };
+    }
+
+    fn may_be_local(&self, name: &[u8]) -> bool {
+        // Parameters of blocks that are not written.
+        let implicit = matches!(name, b"it" | [b'_', b'1'..=b'9']);
+        implicit || self.locals.contains(name)
     }
 
     /// Whether the name is assigned, a parameter, or could be one.
