@@ -20,6 +20,7 @@
 mod calls;
 mod encoding;
 mod heredoc;
+mod literals;
 mod mask;
 #[cfg(test)]
 mod tests;
