@@ -8,6 +8,7 @@ mod credentials;
 mod dependencies;
 mod limits;
 mod malformed;
+mod native;
 mod policy_change;
 mod uncommitted;
 mod whole;

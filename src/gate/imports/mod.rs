@@ -37,6 +37,7 @@ mod jsx;
 mod jsx_start;
 mod kotlin;
 mod lexeme;
+mod literal_cursor;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
@@ -87,7 +88,7 @@ pub enum Language {
     C,
     /// .cs .csx
     CSharp,
-    /// .rb .rake .gemspec .ru and the files that are named `Rakefile`, `Gemfile` and the like
+    /// .rb .rake .gemspec .podspec .ru and the like, and the files that are named `Rakefile`, `Gemfile` and the like
     Ruby,
     /// .php .phtml .inc and older endings
     Php,
@@ -233,8 +234,21 @@ pub struct Opaque {
     pub line: Option<u32>,
 }
 
-/// The language of a path by its ending (letter case ignored), if its imports can be read.
+/// Files of Ruby that have no ending, in lower case.
+const RUBY_NAMES: &str = "rakefile gemfile guardfile capfile vagrantfile podfile fastfile appfile matchfile deliverfile \
+                          snapfile scanfile gymfile pluginfile berksfile thorfile cheffile puppetfile dangerfile \
+                          steepfile brewfile buildfile appraisals .irbrc .pryrc .simplecov";
+
+/// The language of a path by its ending or its name (letter case ignored), if its imports can be
+/// read.
 pub fn language(path: &[u8]) -> Option<Language> {
+    let name = path.rsplit(|b| *b == b'/').next().unwrap_or(path);
+    if RUBY_NAMES
+        .split_whitespace()
+        .any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    {
+        return Some(Language::Ruby);
+    }
     match ending(path)?.as_slice() {
         b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" | b"vue" | b"svelte" => {
             Some(Language::JavaScript)
@@ -247,8 +261,12 @@ pub fn language(path: &[u8]) -> Option<Language> {
         b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"c++" | b"hh" | b"hpp" | b"hxx" | b"h++" | b"inl" | b"ipp"
         | b"tpp" | b"ixx" | b"cppm" | b"m" | b"mm" | b"cu" | b"cuh" => Some(Language::C),
         b"cs" | b"csx" => Some(Language::CSharp),
-        b"rb" | b"rake" | b"gemspec" | b"ru" => Some(Language::Ruby),
-        b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"phps" | b"inc" => Some(Language::Php),
+        b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" => {
+            Some(Language::Ruby)
+        }
+        b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"php8" | b"pht" | b"phps" | b"inc" => {
+            Some(Language::Php)
+        }
         _ => None,
     }
 }
@@ -286,6 +304,8 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
                 b"python" | b"pypy" | b"ipython" | b"pythonw" => Some(Language::Python),
                 b"rust-script" | b"cargo" => Some(Language::Rust),
                 b"gorun" => Some(Language::Go),
+                b"ruby" | b"jruby" | b"truffleruby" | b"macruby" | b"rake" => Some(Language::Ruby),
+                b"php" | b"php-cli" | b"php-cgi" | b"phpdbg" => Some(Language::Php),
                 _ => None,
             }
         })
