@@ -23,6 +23,7 @@
 mod arguments;
 mod c;
 mod csharp;
+mod dotted;
 mod escapes;
 mod go;
 mod identity;
@@ -35,6 +36,7 @@ mod javascript_require;
 mod jsx;
 mod jsx_start;
 mod kotlin;
+mod mask_braces;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
@@ -45,6 +47,7 @@ mod python;
 mod python_calls;
 mod python_encoding;
 mod references;
+mod reflection;
 mod ruby;
 mod rust;
 mod source;
@@ -186,6 +189,9 @@ pub enum ImportKind {
     /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
     /// PHP.
     Reference,
+    /// A dotted name in an expression of C# (`A.B.C()`), where A may be a namespace or something that
+    /// another file declares: only an entry that begins as the name does names it.
+    Member,
 }
 
 /// One import as found.
