@@ -12,7 +12,7 @@
 
 mod brackets;
 mod literals;
-mod mask;
+pub(super) mod mask;
 mod positions;
 #[cfg(test)]
 mod tests;
@@ -95,7 +95,7 @@ impl<'a> Scanner<'a> {
     fn name(&mut self, token: Token, chain: &mut Vec<Token>) {
         let before = self.context.before[0];
         let mut first = token;
-        if self.cursor.peek().kind == Kind::Scope {
+        if self.cursor.is_scope_next() {
             let mut ahead = self.cursor;
             ahead.next();
             first = ahead.next();
@@ -139,7 +139,7 @@ impl<'a> Scanner<'a> {
         } else if positions::is_type(self.cursor, &self.context) {
             self.reference(first.start, ImportKind::Reference);
             self.generic(None);
-        } else if self.cursor.peek().is(b'<') {
+        } else if self.cursor.next_byte() == b'<' {
             self.generic(Some(first.start));
         } else if self.brackets.is_open() {
             self.brackets.pending.push(first.start);
@@ -151,7 +151,7 @@ impl<'a> Scanner<'a> {
     /// Opens the generic arguments that follow, if any do. `owner` is the name before them where it
     /// is not known to be a type.
     fn generic(&mut self, owner: Option<usize>) {
-        if self.cursor.peek().is(b'<') {
+        if self.cursor.next_byte() == b'<' {
             self.brackets.generic(owner);
             let open = self.cursor.next();
             self.context.push(open);
@@ -213,7 +213,7 @@ impl<'a> Scanner<'a> {
             Kind::Punct(b'>' | b']' | b'?') => true,
             _ => false,
         };
-        has_type && matches!(self.cursor.peek().kind, Kind::Punct(b'{' | b';' | b'=' | b',' | b')'))
+        has_type && matches!(self.cursor.next_byte(), b'{' | b';' | b'=' | b',' | b')')
     }
 
     /// After `using`; whether it was a directive.
@@ -285,7 +285,7 @@ impl<'a> Scanner<'a> {
     fn end_of_name(&self, at: usize) -> Cursor<'a> {
         let mut cursor = self.cursor.moved(at);
         let mut first = cursor.next();
-        if cursor.peek().kind == Kind::Scope {
+        if cursor.is_scope_next() {
             let mut ahead = cursor;
             ahead.next();
             let word = ahead.next();
@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
         let mut identity = Vec::new();
         let mut raw = String::new();
         let mut root = first;
-        if cursor.peek().kind == Kind::Scope {
+        if cursor.is_scope_next() {
             let qualifier = cursor.name(first);
             if let Some(target) = self.aliases.get(&*qualifier) {
                 identity.extend(target.iter().cloned());
@@ -382,9 +382,9 @@ fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token) -> Option<Call> {
         b"DllImport" | b"LibraryImport" | b"DllImportAttribute" => (Computed::Ignored, 1),
         _ => return None,
     };
-    let next = cursor.peek();
-    let is_value = computed == Computed::Opaque && matches!(next.kind, Kind::Punct(b';' | b',' | b')'));
-    (is_value || next.is(b'(')).then_some(Call {
+    let next = cursor.next_byte();
+    let is_value = computed == Computed::Opaque && matches!(next, b';' | b',' | b')');
+    (is_value || next == b'(').then_some(Call {
         name,
         computed,
         arguments,

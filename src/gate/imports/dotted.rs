@@ -98,6 +98,28 @@ impl<'a> Cursor<'a> {
         self.clone().next()
     }
 
+    /// The first byte of the next token, 0 at the end of the file: far cheaper than the token.
+    pub fn next_byte(&self) -> u8 {
+        self.mask.get(self.after_blanks()).copied().unwrap_or(0)
+    }
+
+    /// Whether `::` follows.
+    pub fn is_scope_next(&self) -> bool {
+        let at = self.after_blanks();
+        self.mask.get(at) == Some(&b':') && self.mask.get(at + 1) == Some(&b':')
+    }
+
+    fn after_blanks(&self) -> usize {
+        let mut at = self.at;
+        while let Some(&byte) = self.mask.get(at) {
+            if CLASSES[usize::from(byte)] != BLANK {
+                break;
+            }
+            at += 1;
+        }
+        at
+    }
+
     /// At an offset where a token begins.
     pub fn moved(self, at: usize) -> Self {
         Cursor { at, ..self }
@@ -115,7 +137,7 @@ impl<'a> Cursor<'a> {
 
     /// Whether a line break stands between the cursor and the next token.
     pub fn breaks(&self) -> bool {
-        self.mask[self.at..self.peek().start]
+        self.mask[self.at..self.after_blanks()]
             .iter()
             .any(|b| matches!(b, b'\n' | b'\r'))
     }
@@ -123,43 +145,47 @@ impl<'a> Cursor<'a> {
     /// The next token.
     pub fn next(&mut self) -> Token {
         let mask = self.mask;
-        let mut at = self.at;
-        while mask.get(at).is_some_and(|b| *b <= b' ' || *b == 0x7F) {
-            at += 1;
-        }
-        let start = at;
-        let Some(&byte) = mask.get(at) else {
-            self.at = at;
+        let start = self.after_blanks();
+        let Some(&byte) = mask.get(start) else {
+            self.at = start;
             return self.token(Kind::End, start);
         };
-        let rest = &mask[at..];
+        if CLASSES[usize::from(byte)] == WORD {
+            self.at = self.word_end(start + 1);
+            return self.token(Kind::Word, start);
+        }
+        let rest = &mask[start..];
+        let second = rest.get(1).copied().unwrap_or(0);
+        let is_csharp = self.dialect == Dialect::CSharp;
         let (kind, length) = match byte {
-            _ if is_word_byte(byte) => (Kind::Word, word_length(rest, self.dialect)),
-            b'.' => match rest.iter().take_while(|b| **b == b'.').count() {
-                1 => (Kind::Dot, 1),
-                dots => (Kind::Dots, dots),
-            },
-            b':' if rest.get(1) == Some(&b':') => (Kind::Scope, 2),
+            b'.' if second == b'.' => (Kind::Dots, rest.iter().take_while(|b| **b == b'.').count()),
+            b'.' => (Kind::Dot, 1),
+            b':' if second == b':' => (Kind::Scope, 2),
             b'"' => text(rest),
             b'`' if self.dialect == Dialect::Kotlin => match rest[1..].iter().position(|b| matches!(b, b'`' | b'\n')) {
                 Some(end) if rest[end + 1] == b'`' => (Kind::Word, end + 2),
                 _ => (Kind::Punct(byte), 1),
             },
-            b'@' | b'\\'
-                if self.dialect == Dialect::CSharp && rest.get(1).is_some_and(|b| is_word_byte(*b) || *b == b'\\') =>
-            {
-                (Kind::Word, 1 + word_length(&rest[1..], self.dialect))
+            b'@' | b'\\' if is_csharp && (CLASSES[usize::from(second)] == WORD || second == b'\\') => {
+                (Kind::Word, self.word_end(start + 1) - start)
             }
-            b'-' if self.dialect == Dialect::CSharp
-                && rest.get(1) == Some(&b'>')
-                && mask[..at].last() != Some(&b'-') =>
-            {
-                (Kind::Dot, 2)
-            }
+            b'-' if is_csharp && second == b'>' && mask[..start].last() != Some(&b'-') => (Kind::Dot, 2),
             _ => (Kind::Punct(byte), 1),
         };
-        self.at = at + length;
+        self.at = start + length;
         self.token(kind, start)
+    }
+
+    /// The end of the word that goes on at `at`.
+    fn word_end(&self, at: usize) -> usize {
+        let mut at = at;
+        while let Some(&byte) = self.mask.get(at) {
+            if CLASSES[usize::from(byte)] != WORD && !(byte == b'\\' && self.dialect == Dialect::CSharp) {
+                break;
+            }
+            at += 1;
+        }
+        at
     }
 
     fn token(&self, kind: Kind, start: usize) -> Token {
@@ -175,6 +201,9 @@ impl<'a> Cursor<'a> {
         chain.clear();
         chain.push(first);
         loop {
+            if !matches!(self.next_byte(), b'.' | b'-') {
+                return;
+            }
             let mut ahead = *self;
             if ahead.next().kind != Kind::Dot {
                 return;
@@ -227,11 +256,27 @@ fn text(rest: &[u8]) -> (Kind, usize) {
     }
 }
 
-/// Length of the word at the beginning of `rest`, at least 1.
-fn word_length(rest: &[u8], dialect: Dialect) -> usize {
-    let is_part = |byte: u8| is_word_byte(byte) || (byte == b'\\' && dialect == Dialect::CSharp);
-    rest.iter().take_while(|b| is_part(**b)).count().max(1)
-}
+const WORD: u8 = 1;
+const BLANK: u8 = 2;
+
+/// What each byte is in a mask.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = if is_word_byte(byte) {
+            WORD
+        } else if byte <= b' ' || byte == 0x7F {
+            BLANK
+        } else {
+            0
+        };
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
 
 /// Bytes of names and numbers; every non-ASCII byte counts, since the masks have turned Unicode
 /// blanks into spaces where the language knows such.

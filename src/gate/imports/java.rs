@@ -10,7 +10,7 @@
 //! types below a package of one segment (`redis.Jedis`) or in lower case.
 
 mod escapes;
-mod mask;
+pub(super) mod mask;
 #[cfg(test)]
 mod tests;
 
@@ -187,7 +187,7 @@ pub fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token, has_for_name: 
         b"loadClass" if is_joined => Computed::Opaque,
         b"loadClass" | b"findClass" | b"loadLibrary" => Computed::Ignored,
         // `Class::forName` may be called under any name.
-        b"Class" if cursor.peek().kind == Kind::Scope => {
+        b"Class" if cursor.is_scope_next() => {
             let mut ahead = cursor;
             ahead.next();
             name = ahead.next();
@@ -198,8 +198,7 @@ pub fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token, has_for_name: 
         }
         _ => return None,
     };
-    let is_value = cursor.peek().kind == Kind::Scope;
-    (is_value || cursor.peek().is(b'(')).then_some(Call {
+    (matches!(cursor.next_byte(), b'(' | b':')).then_some(Call {
         name,
         computed,
         arguments: 1,
@@ -209,7 +208,7 @@ pub fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token, has_for_name: 
 /// How many segments of a chain are the path of a type, if it can be nothing else; for Kotlin as
 /// well.
 pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token) -> Option<usize> {
-    if chain.len() < 3 && !(chain.len() == 2 && cursor.peek().kind == Kind::Dot) {
+    if chain.len() < 3 && !(chain.len() == 2 && cursor.next_byte() == b'.') {
         return None;
     }
     let first = cursor.bytes(chain[0]);
@@ -226,12 +225,12 @@ pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token) -> Option<u
         return None;
     }
     let name = cursor.bytes(chain[lower]);
-    let is_type = name.iter().any(u8::is_ascii_lowercase)
-        || (!name.contains(&b'_') && stands_as_type(cursor, chain, lower, before));
+    let is_plain = name.iter().any(u8::is_ascii_lowercase) && !name.contains(&b'_');
+    let is_type = is_plain || stands_as_type(cursor, chain, lower, before);
     is_type.then_some(lower + 1)
 }
 
-/// Of a name in capitals, which may be a constant's.
+/// Of a name in capitals or with a `_`, which may be a constant's or an unusual method's.
 fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token) -> bool {
     // The roots that domains and the language's own packages have.
     if matches!(

@@ -6,7 +6,7 @@
 //! Names that are used without an import count as in Java, see [`super::java`]. Not seen: functions
 //! by their full path (`redis.clients.connect()`), which look like members of a variable.
 
-mod mask;
+pub(super) mod mask;
 #[cfg(test)]
 mod tests;
 

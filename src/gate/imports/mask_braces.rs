@@ -34,6 +34,16 @@ impl<'a> Lexer<'a> {
         lexer
     }
 
+    /// Goes over bytes that are code by themselves in any state: names, blanks, most operators.
+    pub fn skip_plain(&mut self) {
+        while let Some(&byte) = self.source.get(self.at) {
+            if SPECIAL[usize::from(byte)] {
+                break;
+            }
+            self.at += 1;
+        }
+    }
+
     /// The byte `ahead` of the lexer; 0 after the end of the file.
     pub fn peek(&self, ahead: usize) -> u8 {
         self.source.get(self.at + ahead).copied().unwrap_or(0)
@@ -85,25 +95,24 @@ impl<'a> Lexer<'a> {
     pub fn block_comment(&mut self, nests: bool) -> Result<(), Fault> {
         let (start, mut at, mut depth) = (self.at, self.at + 2, 1_usize);
         loop {
-            match self.source.get(at..) {
-                Some([b'*', b'/', ..]) => {
-                    at += 2;
-                    depth -= 1;
-                    if depth == 0 {
-                        break;
-                    }
+            let rest = self.source.get(at..).unwrap_or_default();
+            let Some(length) = rest.iter().position(|b| *b == b'/') else {
+                return Err(Fault {
+                    why: "has a comment that never ends",
+                    at: start,
+                });
+            };
+            let slash = at + length;
+            at = slash + 1;
+            // The `*` of `/*/` begins a comment and cannot end it as well.
+            if length > 0 && self.source[slash - 1] == b'*' {
+                depth -= 1;
+                if depth == 0 {
+                    break;
                 }
-                Some([b'/', b'*', ..]) if nests => {
-                    at += 2;
-                    depth += 1;
-                }
-                Some([_, ..]) => at += 1,
-                _ => {
-                    return Err(Fault {
-                        why: "has a comment that never ends",
-                        at: start,
-                    });
-                }
+            } else if nests && self.source.get(at) == Some(&b'*') {
+                at += 1;
+                depth += 1;
             }
         }
         self.blank(start, at);
@@ -126,6 +135,36 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 }
+
+/// Bytes at which a mask must look.
+static SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        special[byte as usize] = matches!(
+            byte,
+            b'/' | b'"'
+                | b'\''
+                | b'`'
+                | b'$'
+                | b'@'
+                | b'{'
+                | b'}'
+                | b'('
+                | b')'
+                | b'['
+                | b']'
+                | b':'
+                | b'\n'
+                | b'\r'
+                | HIDDEN
+        ) || byte >= 0x80;
+        if byte == u8::MAX {
+            break special;
+        }
+        byte += 1;
+    }
+};
 
 /// Of a literal that its line should have ended.
 pub fn unended_line(at: usize) -> Fault {

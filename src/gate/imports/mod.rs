@@ -56,6 +56,8 @@ mod token;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_braces;
+#[cfg(test)]
 mod tests_escapes;
 #[cfg(test)]
 mod tests_hostile;

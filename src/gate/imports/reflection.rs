@@ -40,7 +40,12 @@ pub struct Call {
 /// stands in the brackets is code of its own.
 pub fn call(cursor: Cursor<'_>, source: &[u8], call: Call, value: Value) -> Vec<Found> {
     let mut found = Vec::new();
-    let mut arguments = Arguments { cursor, source, value };
+    let mut arguments = Arguments {
+        cursor,
+        source,
+        value,
+        computed: call.computed,
+    };
     let mut is_opaque = !arguments.cursor.next().is(b'(');
     for _ in 0..call.arguments {
         if is_opaque || !arguments.one(&mut found, &mut is_opaque) {
@@ -62,6 +67,7 @@ struct Arguments<'a> {
     cursor: Cursor<'a>,
     source: &'a [u8],
     value: Value,
+    computed: Computed,
 }
 
 impl Arguments<'_> {
@@ -70,7 +76,7 @@ impl Arguments<'_> {
         let mut pieces = Vec::new();
         let (mut whole, mut first, mut depth, mut is_computed) = (String::new(), None, 0_usize, false);
         let mut end = self.cursor.offset();
-        let mut goes_on = false;
+        let (mut goes_on, mut begins_as_literal) = (false, false);
         for count in 0.. {
             let token = self.cursor.next();
             // A piece of a string with code in it leaves hidden bytes behind, and no token.
@@ -81,6 +87,7 @@ impl Arguments<'_> {
             end = token.end;
             match token.kind {
                 Kind::Text => {
+                    begins_as_literal |= count == 0;
                     let literal = &self.source[token.start..token.end];
                     let text = (self.value)(literal).unwrap_or_else(|| {
                         is_computed = true;
@@ -117,7 +124,9 @@ impl Arguments<'_> {
         *is_opaque |= is_computed;
         match first {
             Some(at) if !is_computed => push(found, &whole, at),
-            _ => found.append(&mut pieces),
+            // Strings somewhere in an argument that need not be a name are anything.
+            _ if self.computed == Computed::Opaque || begins_as_literal => found.append(&mut pieces),
+            _ => {}
         }
         goes_on
     }

@@ -141,7 +141,10 @@ impl Masker<'_> {
                     self.directive(at + length)?;
                 }
             }
-            _ => self.lexer.at += 1,
+            _ => {
+                self.lexer.at += 1;
+                self.lexer.skip_plain();
+            }
         }
         Ok(())
     }
@@ -194,6 +197,9 @@ impl Masker<'_> {
     }
 
     fn block_comment(&mut self) -> Result<(), Fault> {
+        if self.sections.is_empty() {
+            return self.lexer.block_comment(false);
+        }
         let start = self.lexer.at;
         let mut at = start + 2;
         let mut depth = 0;

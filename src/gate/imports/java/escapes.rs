@@ -36,9 +36,7 @@ pub fn translate(source: &[u8]) -> Result<Translated<'_>, Fault> {
         bytes,
         steps: Vec::new(),
     };
-    let is_plain = source.is_ascii()
-        && !source.windows(2).any(|pair| pair == b"\\u")
-        && !source.iter().any(|b| is_ignorable(char::from(*b)));
+    let is_plain = !source.iter().any(|b| is_rare(*b)) && !source.windows(2).any(|pair| pair == b"\\u");
     if is_plain {
         return Ok(untouched(Cow::Borrowed(source)));
     }
@@ -97,6 +95,11 @@ pub fn translate(source: &[u8]) -> Result<Translated<'_>, Fault> {
         bytes: Cow::Owned(out),
         steps,
     })
+}
+
+/// Bytes of characters that names may lose.
+const fn is_rare(byte: u8) -> bool {
+    matches!(byte, 0..=0x08 | 0x0E..=0x1B | 0x7F..)
 }
 
 /// The number after the `u`s at `at`, with `at` behind it.

@@ -68,7 +68,10 @@ pub fn mask(source: &[u8]) -> Result<Vec<u8>, Fault> {
                     None => {}
                 }
             }
-            _ => lexer.at += 1,
+            _ => {
+                lexer.at += 1;
+                lexer.skip_plain();
+            }
         }
     }
     match holes.first() {
