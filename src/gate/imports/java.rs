@@ -235,7 +235,18 @@ fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Toke
     // The roots that domains and the language's own packages have.
     if matches!(
         cursor.bytes(chain[0]),
-        b"com" | b"org" | b"net" | b"io" | b"dev" | b"java" | b"javax" | b"jakarta" | b"kotlin" | b"kotlinx"
+        b"com"
+            | b"org"
+            | b"net"
+            | b"io"
+            | b"dev"
+            | b"java"
+            | b"javax"
+            | b"jakarta"
+            | b"jdk"
+            | b"sun"
+            | b"kotlin"
+            | b"kotlinx"
     ) {
         return true;
     }
@@ -252,6 +263,7 @@ fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Toke
 }
 
 fn begins_upper(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"`").unwrap_or(word);
     match word.first() {
         Some(first) if first.is_ascii() => first.is_ascii_uppercase(),
         _ => String::from_utf8_lossy(word)

@@ -52,6 +52,12 @@ impl Scanner<'_> {
                             self.found
                                 .push(self.cursor.found(&chain[..length], ImportKind::Reference));
                         }
+                        let last = chain[chain.len() - 1];
+                        if matches!(before.kind, Kind::Punct(b'@' | b':' | b'['))
+                            && self.cursor.is_word(last, b"DependsOn")
+                        {
+                            self.artifacts(ImportKind::Static);
+                        }
                     } else {
                         self.word(token, before, &mut chain);
                     }

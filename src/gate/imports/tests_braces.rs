@@ -289,8 +289,8 @@ fn hostile_files_end_soon() {
         "\n ",
         " ",
     ] {
-        let mut source = unit.repeat(SIZE / unit.len() / 8);
-        for tail in ["", "*/", "'", "\"", "\n#endif", "\nimport x.y;\nusing x.y;"] {
+        let mut source = unit.repeat(SIZE / unit.len() / 16);
+        for tail in ["", "\"", "\n#endif */ '\nimport x.y;\nusing x.y;"] {
             source.push_str(tail);
             for language in LANGUAGES {
                 let one = Instant::now();
