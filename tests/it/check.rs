@@ -3,6 +3,7 @@
 
 mod base;
 mod clones;
+mod imports_braces;
 mod policy_change;
 
 use crate::support::repo::{POLICY, Repo, TRAILERS};

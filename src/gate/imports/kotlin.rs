@@ -128,14 +128,15 @@ impl Scanner<'_> {
     /// The strings of `@file:DependsOn("group:name:version", "libs/x.jar")` and
     /// `@file:Import("other.main.kts")`, wherever they stand in its brackets.
     fn artifacts(&mut self, kind: ImportKind) {
-        let mut ahead = self.cursor;
-        if !ahead.next().is(b'(') {
+        if self.cursor.next_byte() != b'(' {
             return;
         }
+        self.cursor.next();
         let mut depth = 1;
-        // A string with code in it can be no argument of an annotation.
-        for _ in 0..1000 {
-            let token = ahead.next();
+        // A string with code in it can be no argument of an annotation. The brackets are read once:
+        // looking ahead from each of many nested ones would take quadratic time.
+        while depth > 0 {
+            let token = self.cursor.next();
             match token.kind {
                 Kind::Punct(b'(' | b'[' | b'{') => depth += 1,
                 Kind::Punct(b')' | b']' | b'}') => depth -= 1,
@@ -155,9 +156,6 @@ impl Scanner<'_> {
                 }
                 Kind::End => return,
                 _ => {}
-            }
-            if depth == 0 {
-                return;
             }
         }
     }

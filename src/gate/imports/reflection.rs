@@ -22,7 +22,7 @@ pub enum Computed {
 pub type Value = fn(&[u8]) -> Option<String>;
 
 /// How many tokens of an argument are read.
-const MOST: usize = 200;
+const MOST: usize = 60;
 
 /// A call that loads something.
 #[derive(Clone, Copy)]
