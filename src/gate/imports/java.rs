@@ -1,11 +1,284 @@
 //! Imports of Java.
+//!
+//! `import` is a keyword: wherever it stands outside comments and strings it is a statement. The
+//! words of a module declaration are only known once `module a.b {` was seen.
+//!
+//! A name that is used without an import counts where it can only be one: two or more segments
+//! that begin in lower case, then one in upper case, not joined to anything before it. Fields and
+//! variables have no such member but for constants, so that where the last segment has no lower
+//! case (`config.redis.URL`, `java.net.URI`) it must stand where a type does. Not seen: names of
+//! types below a package of one segment (`redis.Jedis`) or in lower case.
 
+mod escapes;
+pub(super) mod mask;
+#[cfg(test)]
+mod tests;
+
+use super::ImportKind;
+use super::dotted::{Cursor, Dialect, Kind, Token};
+use super::reflection::{self, Call, Computed};
 use super::source::{Fault, Found};
 
-/// Every import of the file.
-pub fn scan(_source: &[u8]) -> Result<Vec<Found>, Fault> {
-    Err(Fault {
-        why: "is not read yet",
-        at: 0,
+/// Every import, in no particular order.
+pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+    let text = escapes::translate(source)?;
+    let placed = |fault: Fault| Fault {
+        at: text.origin(fault.at),
+        ..fault
+    };
+    let mask = mask::mask(&text.bytes).map_err(placed)?;
+    let mut scanner = Scanner {
+        source: &text.bytes,
+        cursor: Cursor::new(&mask, Dialect::Java),
+        found: Vec::new(),
+        chain: Vec::new(),
+        is_module: false,
+        has_for_name: false,
+    };
+    scanner.run();
+    let mut found = scanner.found;
+    for import in &mut found {
+        import.at = text.origin(import.at);
+    }
+    Ok(found)
+}
+
+struct Scanner<'a> {
+    source: &'a [u8],
+    cursor: Cursor<'a>,
+    found: Vec<Found>,
+    chain: Vec<Token>,
+    /// Whether this is a module declaration.
+    is_module: bool,
+    /// Whether `forName` alone is the method of `Class`.
+    has_for_name: bool,
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) {
+        let mut before = Token::NONE;
+        loop {
+            let token = self.cursor.next();
+            match token.kind {
+                Kind::End => return,
+                Kind::Word => {
+                    let mut chain = std::mem::take(&mut self.chain);
+                    self.cursor.chain(token, &mut chain);
+                    let last = chain[chain.len() - 1];
+                    if chain.len() == 1 && !before.joins() {
+                        self.word(token);
+                    } else if !before.joins() {
+                        self.reference(&chain, before);
+                    }
+                    self.call(&chain, before);
+                    self.chain = chain;
+                    before = last;
+                }
+                _ => before = token,
+            }
+        }
+    }
+
+    fn word(&mut self, token: Token) {
+        match self.cursor.bytes(token) {
+            b"import" => self.import(),
+            b"package" => {
+                self.name();
+            }
+            b"module" => {
+                let mut ahead = self.cursor;
+                let first = ahead.next();
+                if first.kind == Kind::Word {
+                    ahead.chain(first, &mut self.chain);
+                    self.is_module |= ahead.peek().is(b'{');
+                }
+            }
+            b"requires" if self.is_module => self.requires(),
+            b"uses" if self.is_module => self.services(),
+            b"provides" if self.is_module => self.services(),
+            b"exports" | b"opens" if self.is_module => {
+                self.name();
+            }
+            _ => {}
+        }
+    }
+
+    /// The dotted name that follows.
+    fn name(&mut self) -> Option<Vec<Token>> {
+        let first = self.cursor.peek();
+        if first.kind != Kind::Word {
+            return None;
+        }
+        let mut chain = Vec::new();
+        self.cursor.next();
+        self.cursor.chain(first, &mut chain);
+        Some(chain)
+    }
+
+    /// After `import`.
+    fn import(&mut self) {
+        let mut ahead = self.cursor;
+        let word = ahead.next();
+        let follows = ahead.peek().kind == Kind::Word;
+        if follows && (ahead.is_word(word, b"static") || ahead.is_word(word, b"module")) {
+            self.cursor = ahead;
+        }
+        let Some(chain) = self.name() else { return };
+        let mut found = self.cursor.found(&chain, ImportKind::Static);
+        let mut ahead = self.cursor;
+        if ahead.next().kind == Kind::Dot && ahead.next().is(b'*') {
+            found.raw.push_str(".*");
+        }
+        let names: Vec<&str> = found.identity.iter().map(String::as_str).collect();
+        self.has_for_name |= matches!(
+            names.as_slice(),
+            ["java", "lang", "Class"] | ["java", "lang", "Class", "forName"]
+        );
+        self.found.push(found);
+    }
+
+    /// After `requires`: the last name before `;` is the module's.
+    fn requires(&mut self) {
+        let mut last = None;
+        while let Some(chain) = self.name() {
+            last = Some(chain);
+        }
+        if let Some(chain) = last {
+            self.found.push(self.cursor.found(&chain, ImportKind::Static));
+        }
+    }
+
+    /// After `uses` or `provides`: `a.B with c.D, e.F;`.
+    fn services(&mut self) {
+        while let Some(chain) = self.name() {
+            if !(chain.len() == 1 && self.cursor.is_word(chain[0], b"with")) {
+                self.found.push(self.cursor.found(&chain, ImportKind::Reference));
+            }
+            if self.cursor.peek().is(b',') {
+                self.cursor.next();
+            }
+        }
+    }
+
+    fn reference(&mut self, chain: &[Token], before: Token) {
+        if let Some(length) = type_path(self.cursor, chain, before) {
+            self.found
+                .push(self.cursor.found(&chain[..length], ImportKind::Reference));
+        }
+    }
+
+    /// `Class.forName(x)`, `loader.loadClass(x)`, `System.loadLibrary(x)`.
+    fn call(&mut self, chain: &[Token], before: Token) {
+        if let Some(call) = loader(self.cursor, chain, before, self.has_for_name) {
+            self.found
+                .extend(reflection::call(self.cursor, self.source, call, string));
+        }
+    }
+}
+
+/// The call that loads a class and follows this chain, if one does; for Kotlin as well.
+pub fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token, has_for_name: bool) -> Option<Call> {
+    let mut name = *chain.last()?;
+    let of = |owner: &[u8]| chain.len() > 1 && cursor.is_word(chain[chain.len() - 2], owner);
+    let is_joined = chain.len() > 1 || before.kind == Kind::Dot;
+    let computed = match cursor.bytes(name) {
+        b"forName" if of(b"Class") || (!is_joined && has_for_name) => Computed::Opaque,
+        // A call of some loader; without an owner it may be the declaration of such a method.
+        b"loadClass" if is_joined => Computed::Opaque,
+        b"loadClass" | b"findClass" | b"loadLibrary" => Computed::Ignored,
+        // `Class::forName` may be called under any name.
+        b"Class" if cursor.is_scope_next() => {
+            let mut ahead = cursor;
+            ahead.next();
+            name = ahead.next();
+            if !ahead.is_word(name, b"forName") {
+                return None;
+            }
+            Computed::Opaque
+        }
+        _ => return None,
+    };
+    (matches!(cursor.next_byte(), b'(' | b':')).then_some(Call {
+        name,
+        computed,
+        arguments: 1,
     })
+}
+
+/// How many segments of a chain are the path of a type, if it can be nothing else; for Kotlin as
+/// well.
+pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token) -> Option<usize> {
+    if chain.len() < 3 && !(chain.len() == 2 && cursor.next_byte() == b'.') {
+        return None;
+    }
+    let first = cursor.bytes(chain[0]);
+    if matches!(first, b"this" | b"super" | b"it") || first[0].is_ascii_digit() {
+        return None;
+    }
+    let Some(lower) = chain.iter().position(|word| begins_upper(cursor.bytes(*word))) else {
+        // `redis.clients.jedis.@NonNull Jedis`
+        let mut ahead = cursor;
+        let is_annotated = ahead.next().kind == Kind::Dot && ahead.next().is(b'@') && ahead.next().kind == Kind::Word;
+        return is_annotated.then_some(chain.len());
+    };
+    if lower < 2 {
+        return None;
+    }
+    let name = cursor.bytes(chain[lower]);
+    let is_plain = name.iter().any(u8::is_ascii_lowercase) && !name.contains(&b'_');
+    let is_type = is_plain || stands_as_type(cursor, chain, lower, before);
+    is_type.then_some(lower + 1)
+}
+
+/// Of a name in capitals or with a `_`, which may be a constant's or an unusual method's.
+fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token) -> bool {
+    // The roots that domains and the language's own packages have.
+    if matches!(
+        cursor.bytes(chain[0]),
+        b"com"
+            | b"org"
+            | b"net"
+            | b"io"
+            | b"dev"
+            | b"java"
+            | b"javax"
+            | b"jakarta"
+            | b"jdk"
+            | b"sun"
+            | b"kotlin"
+            | b"kotlinx"
+    ) {
+        return true;
+    }
+    let is_last = last + 1 == chain.len();
+    let is_introduced = before.is(b'@')
+        || (before.kind == Kind::Word
+            && matches!(
+                cursor.bytes(before),
+                b"new" | b"extends" | b"implements" | b"throws" | b"instanceof"
+            ));
+    is_introduced
+        || (is_last && matches!(cursor.peek().kind, Kind::Word | Kind::Scope | Kind::Dots))
+        || (!is_last && cursor.is_word(chain[last + 1], b"class"))
+}
+
+fn begins_upper(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"`").unwrap_or(word);
+    match word.first() {
+        Some(first) if first.is_ascii() => first.is_ascii_uppercase(),
+        _ => String::from_utf8_lossy(word)
+            .chars()
+            .next()
+            .is_some_and(char::is_uppercase),
+    }
+}
+
+/// The value of a literal. Unicode escapes are translated already.
+pub fn string(literal: &[u8]) -> Option<String> {
+    let body = match literal {
+        [b'"', b'"', b'"', body @ .., b'"', b'"', b'"'] => body.trim_ascii(),
+        [b'"', body @ .., b'"'] => body,
+        _ => return None,
+    };
+    super::escapes::javascript(body)
 }

@@ -12,9 +12,12 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     if import.kind == ImportKind::Opaque || import.identity.is_empty() {
         return false;
     }
+    let written = entry;
     let entry = entry_segments(entry, language);
     let identity = compared(&import.identity, language);
     match (entry.as_slice(), is_anywhere(language)) {
+        // `Redis.Url` may be a class of the repository's own; with a library's letter case it hardly is.
+        ([_], _) if import.kind == ImportKind::Member => is_match(written.as_bytes(), import.identity[0].as_bytes()),
         ([word], true) => identity
             .iter()
             .any(|segment| is_match(word.as_bytes(), segment.as_bytes())),

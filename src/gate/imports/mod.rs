@@ -24,6 +24,7 @@ mod arguments;
 mod c;
 mod components;
 mod csharp;
+mod dotted;
 mod escapes;
 mod go;
 mod identity;
@@ -38,6 +39,7 @@ mod jsx_start;
 mod kotlin;
 mod lexeme;
 mod literal_cursor;
+mod mask_braces;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
@@ -48,6 +50,7 @@ mod python;
 mod python_calls;
 mod python_encoding;
 mod references;
+mod reflection;
 mod ruby;
 mod rust;
 mod source;
@@ -55,6 +58,8 @@ mod token;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_braces;
 #[cfg(test)]
 mod tests_escapes;
 #[cfg(test)]
@@ -192,6 +197,9 @@ pub enum ImportKind {
     /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
     /// PHP.
     Reference,
+    /// A dotted name in an expression of C# (`A.B.C()`), where A may be a namespace or something that
+    /// another file declares: only an entry that begins as the name does names it.
+    Member,
 }
 
 /// One import as found.
