@@ -7,9 +7,12 @@
 pub mod autoexec;
 pub mod content;
 pub mod imports;
+pub mod inspected;
 mod known;
 pub mod leftovers;
+pub mod lines;
 pub mod manifests;
+pub mod meaning;
 pub mod policy;
 pub mod render;
 pub mod rules;
@@ -22,6 +25,8 @@ use std::fmt;
 use crate::exit::Exit;
 pub use crate::paths;
 use crate::task::Task;
+pub use inspected::Inspected;
+pub use lines::Line;
 pub use policy::{Policy, PolicyError};
 pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
 
@@ -104,6 +109,8 @@ pub struct Finding {
     pub hint: String,
     /// The commit (hex) in which it was found, where a single commit of a range was judged.
     pub commit: Option<String>,
+    /// The line itself, where the candidate has it.
+    pub at: Option<Line>,
 }
 
 /// A change that no rule forbids and that a person should look at before it is used.
@@ -133,6 +140,8 @@ pub struct Verdict {
     pub paths_checked: usize,
     /// Blob ids (hex) of the policies that judged.
     pub policies: Vec<String>,
+    /// What was looked at.
+    pub inspected: Inspected,
 }
 
 impl Verdict {
@@ -156,6 +165,7 @@ impl Verdict {
         self.notices.extend(other.notices);
         self.paths_checked = self.paths_checked.max(other.paths_checked);
         self.policies.extend(other.policies);
+        self.inspected.merge(other.inspected);
         self.settle();
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
-use crate::commands::{agents, check, jobs, land, run, trailers};
+use crate::commands::{agents, jobs, land, run, trailers};
 use crate::exit::Exit;
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -13,7 +13,7 @@ use crate::trailer::Reading;
 pub fn render(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Run(report) => run(report),
-        Outcome::Check(report) => check(report),
+        Outcome::Check(report) => super::check_text::render(report),
         Outcome::Preflight(report) => (format!("preflight_ok head={}\n", report.head), notes(&report.notices)),
         Outcome::Trailers(report) => (trailers(report), String::new()),
         Outcome::Status(report) => status(report),
@@ -46,6 +46,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         }
         Outcome::Doctor(report) => (super::doctor_text::render(report), String::new()),
         Outcome::Demo(report) => (report.text.clone(), String::new()),
+        Outcome::Schema(schema) => (schema.text().to_owned(), String::new()),
         Outcome::Help(Help::Text(text)) => (text.clone(), String::new()),
         Outcome::Help(Help::ExitCodes) => (exit_codes(), String::new()),
     }
@@ -153,22 +154,6 @@ fn run(report: &run::Report) -> (String, String) {
     if let Some(landed) = &report.landed {
         beside.push_str(&landed_words(landed));
     }
-    (result, beside)
-}
-
-fn check(report: &check::Report) -> (String, String) {
-    let mut result = String::new();
-    let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-    let beside = format!(
-        "agentgate: {} commit{}, {}..{} (base {}: {})\n",
-        report.commits,
-        if report.commits == 1 { "" } else { "s" },
-        short(&report.merge_base),
-        short(&report.head),
-        short(&report.base),
-        report.base_from
-    );
-    result.push_str(&render::text(&report.verdict));
     (result, beside)
 }
 

@@ -64,6 +64,26 @@ pub enum Language {
     Python,
 }
 
+/// Every language once; a variant that is missing here does not compile.
+macro_rules! languages {
+    ($($variant:ident = $name:literal),+ $(,)?) => {
+        impl Language {
+            /// Every language, in the order of reports.
+            pub const ALL: &'static [Language] = &[$(Language::$variant),+];
+
+            /// The language's name in reports.
+            pub const fn name(self) -> &'static str {
+                match self { $(Language::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+languages! {
+    JavaScript = "javascript",
+    Python = "python",
+}
+
 /// How something is imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImportKind {

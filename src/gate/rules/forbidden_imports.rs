@@ -31,11 +31,13 @@ pub(super) fn judge(
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
         if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
+            verdict.inspected.skip(&path, "content as in the base");
             continue;
         }
         let found = match read(candidate, &path, &after, language)? {
             Ok(found) => found,
             Err(opaque) => {
+                verdict.inspected.skip(&path, "unreadable, which is a finding");
                 let mut finding = finding(
                     Rule::Uninspectable,
                     &path,
@@ -48,6 +50,7 @@ pub(super) fn judge(
                 continue;
             }
         };
+        verdict.inspected.read(&path, language, found.len());
         let own = match &own {
             Some(own) => own,
             None => own.insert(own_packages(base, candidate)?),

@@ -3,6 +3,7 @@
 //! Invariant: every rule looks at the same list of changed paths, and none of them stops at its
 //! first finding, so a verdict names everything that is wrong at once.
 
+mod active;
 mod aliases;
 mod autoexec;
 mod dead;
@@ -14,7 +15,7 @@ mod scope;
 use std::collections::HashSet;
 
 use super::tree::{Side, diff};
-use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, content, manifests};
+use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, content, lines, manifests};
 use crate::task::Task;
 
 /// Judges everything that differs between the two trees.
@@ -40,7 +41,8 @@ pub fn judge(
         }
     }
     once(&mut verdict);
-    dead::notice(policy, base, &mut verdict)?;
+    dead::notice(policy, base, candidate, &mut verdict)?;
+    lines::attach(candidate, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }
@@ -79,6 +81,7 @@ pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> 
         changes.retain(|change| differs.contains(&change.path));
     }
     let mut verdict = guard(policy, parents, merge, &changes)?;
+    lines::attach(merge, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }
@@ -107,6 +110,7 @@ pub(super) fn finding(rule: Rule, path: &[u8], judged_by: &str, message: String,
         message,
         hint,
         commit: None,
+        at: None,
     }
 }
 
@@ -119,10 +123,17 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     let mut text = String::from("`");
     let mut left = MAX_SHOWN;
     for chunk in bytes.utf8_chunks() {
-        for escaped in chunk
-            .valid()
-            .chars()
-            .map(|c| c.escape_debug().to_string())
+        let letters = chunk.valid().chars();
+        for escaped in letters
+            .scan(' ', |before, c| {
+                // Two of them and a bracket are a command to some CIs, anywhere in a line.
+                let is_second = c == '#' && *before == '#';
+                *before = c;
+                Some(match is_second {
+                    true => c.escape_unicode().to_string(),
+                    false => c.escape_debug().to_string(),
+                })
+            })
             .chain(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")))
         {
             if left == 0 {
