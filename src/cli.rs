@@ -62,7 +62,7 @@ pub enum Command {
     Doctor(JsonArgs),
     /// Play two jobs in a throwaway repository
     Demo,
-    /// Print a JSON Schema: of the check report, the policy, the repository's settings or yours
+    /// Print the JSON Schema of a report, a policy or settings
     Schema(SchemaArgs),
     /// Show help: for a command, or `exit-codes`
     Help {

@@ -9,6 +9,8 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+pub use parse::{AREA as AREA_KEYS, AREA_LATER as LATER_AREA_KEYS, TOP as TOP_KEYS, TOP_LATER as LATER_TOP_KEYS};
+
 use std::fmt;
 
 use super::paths::PathRule;

@@ -6,7 +6,7 @@ use super::super::{Oid, POLICY_PATH};
 use super::{Area, ImportRule, Policy, Stance};
 
 /// Top-level keys that are enforced.
-const TOP: &[&str] = &[
+pub const TOP: &[&str] = &[
     "version",
     "max_new_top_level_dirs",
     "must_not_touch",
@@ -15,7 +15,7 @@ const TOP: &[&str] = &[
     "autoexec",
 ];
 /// Reserved top-level keys whose rules are not built yet.
-const TOP_LATER: &[&str] = &[
+pub const TOP_LATER: &[&str] = &[
     "dependencies",
     "dynamic_imports",
     "max_changed_files",
@@ -24,9 +24,9 @@ const TOP_LATER: &[&str] = &[
     "allowed_credentials",
 ];
 /// Keys of an area that are enforced.
-const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
+pub const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
 /// Keys of an area whose rules are not built yet.
-const AREA_LATER: &[&str] = &["may_depend_on", "allowed_imports"];
+pub const AREA_LATER: &[&str] = &["may_depend_on", "allowed_imports"];
 
 pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     let (source, entries) = yaml::read(POLICY_PATH, bytes)?;

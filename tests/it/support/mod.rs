@@ -6,5 +6,6 @@ pub mod model;
 pub mod person;
 pub mod print;
 pub mod program;
+pub mod python;
 pub mod repo;
 pub mod scene;
