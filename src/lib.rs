@@ -215,7 +215,7 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
         Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),
-        Command::Schema(args) => match report::schema::Schema::find(&args.what) {
+        Command::Schema(args) => match commands::schema::Schema::find(&args.what) {
             Some(schema) => Outcome::Schema(schema),
             None => anyhow::bail!("there is no schema {}", args.what),
         },

@@ -15,6 +15,7 @@ pub mod open;
 pub mod preflight;
 pub mod remains;
 pub mod run;
+pub mod schema;
 pub mod trailers;
 pub mod walls;
 

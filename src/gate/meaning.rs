@@ -11,6 +11,10 @@ pub const WARNING_TITLE: &str = "A file that tools run or obey by themselves cha
 pub const WARNING_HELP: &str =
     "Read what runs by itself before you use the change. With `autoexec: deny` in the policy such a change is refused.";
 
+/// The same as the hint of a single warning.
+pub const WARNING_HINT: &str =
+    "read what runs by itself before you use it; `autoexec: deny` in architecture/invariants.yml refuses such changes";
+
 /// Every rule once; a variant that is missing here does not compile.
 macro_rules! rules {
     ($($variant:ident: $title:literal, $help:literal;)+) => {

@@ -32,6 +32,8 @@ pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
 
 /// Where the policy lies in every base tree.
 pub const POLICY_PATH: &str = "architecture/invariants.yml";
+/// Where a JSON Schema of the policy may lie, for editors; nothing here reads it.
+pub const SCHEMA_PATH: &str = "architecture/invariants.schema.json";
 /// Where the repository's settings lie in every base tree.
 pub const SETTINGS_PATH: &str = "architecture/agentgate.yml";
 

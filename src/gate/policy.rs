@@ -16,7 +16,7 @@ use std::fmt;
 use super::paths::PathRule;
 use super::tree::lookup;
 use super::yaml;
-use super::{Kind, Oid, POLICY_PATH, SETTINGS_PATH, Tree, Unreadable};
+use super::{Kind, Oid, POLICY_PATH, SCHEMA_PATH, SETTINGS_PATH, Tree, Unreadable};
 
 /// Where accepted old findings will be kept; protected from the first version on.
 pub const BASELINE_PATH: &str = "architecture/invariants.baseline.json";
@@ -109,7 +109,7 @@ pub struct Policy {
 
 impl Policy {
     /// The policy of this tree, with the built-in protected paths: the policy itself, its
-    /// baseline, the settings, and CI files of this tree that mention agentgate.
+    /// baseline and schema, the settings, and CI files of this tree that mention agentgate.
     pub fn of(tree: &dyn Tree) -> Result<Policy, PolicyError> {
         let entry = lookup(tree, POLICY_PATH.as_bytes())?.ok_or(PolicyError::Missing)?;
         let what = match entry.kind {
@@ -131,7 +131,7 @@ impl Policy {
             )));
         }
         let mut policy = parse::parse(&tree.blob(&entry.id)?, entry.id).map_err(PolicyError::Invalid)?;
-        let built_in = [POLICY_PATH, BASELINE_PATH, SETTINGS_PATH].map(|path| path.as_bytes().to_vec());
+        let built_in = [POLICY_PATH, BASELINE_PATH, SCHEMA_PATH, SETTINGS_PATH].map(|path| path.as_bytes().to_vec());
         for path in built_in.into_iter().chain(ci::mentions(tree)?) {
             policy
                 .must_not_touch

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Finding, Inspected, POLICY_PATH, Verdict, Warning};
+use super::meaning::WARNING_HINT;
+use super::{Finding, Inspected, Verdict, Warning};
 use crate::exit::Exit;
 use crate::paths::is_invisible;
 
@@ -115,9 +116,7 @@ pub fn warnings(warnings: &[Warning]) -> String {
     if let Some(more) = warnings.len().checked_sub(MAX_WARNINGS + 1) {
         text.push_str(&format!("warning: and {} more such files\n", more + 1));
     }
-    text.push_str(&format!(
-        "hint: read what runs by itself before you use it; `autoexec: deny` in {POLICY_PATH} refuses such changes\n"
-    ));
+    text.push_str(&format!("hint: {WARNING_HINT}\n"));
     text
 }
 

@@ -170,7 +170,7 @@ fn of_warning(warning: &Warning) -> Item {
         column_utf16: None,
         key: one_line(&warning.judged_by),
         message: message(&warning.message, warning.commit.as_deref()),
-        hint: meaning::WARNING_HELP.to_owned(),
+        hint: meaning::WARNING_HINT.to_owned(),
         commit: warning.commit.clone(),
         exit: None,
         fingerprint: String::new(),

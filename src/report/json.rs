@@ -50,7 +50,8 @@ pub fn render(outcome: &Outcome) -> String {
         }),
         Outcome::Agents(report) => agents(report),
         Outcome::Init(report) => json!({
-            "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
+            "schema": "agentgate/init/1", "path": report.path.to_string_lossy(),
+            "editor_schema": report.schema.as_ref().map(|path| path.to_string_lossy()), "next": report.next, "exit": 0,
         }),
         Outcome::Doctor(report) => doctor(report),
         Outcome::Demo(report) => json!({ "schema": "agentgate/demo/1", "exit": report.exit.code() }),

@@ -5,12 +5,13 @@
 //! Invariants: a refusal is an error in a case of its own; times are those of the judged commit, so
 //! that two runs give the same bytes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
 use super::checked::{Checked, Item, Level, Outcome, reason};
 use crate::exit::Exit;
+use crate::gate::inspected::Reach;
 use crate::gate::{Rule, Verdict, render};
 
 struct Case {
@@ -48,6 +49,7 @@ pub fn render(checked: &Checked) -> String {
             ]);
             cases.extend(held(&report.verdict));
             cases.extend(checked.of(Level::Error).map(broken));
+            number(&mut cases);
         }
     }
     let count = |element: &str| {
@@ -111,7 +113,16 @@ fn held(verdict: &Verdict) -> Vec<Case> {
     let mut cases: Vec<Case> = own
         .map(|active| Case {
             class: class(active.rule.code()),
-            name: format!("{}: {}", active.key, render::path(active.entry.as_bytes())),
+            name: format!(
+                "{}: {}{}",
+                active.key,
+                render::path(active.entry.as_bytes()),
+                if active.reach == Reach::Dead {
+                    " (matches nothing in the tree)"
+                } else {
+                    ""
+                }
+            ),
             bad: None,
         })
         .collect();
@@ -142,6 +153,18 @@ fn broken(item: &Item) -> Case {
         class: class(item.code),
         name: format!("{}: {}", item.key, item.place()),
         bad: Some(("failure", item.code.to_owned(), item.message.clone(), body)),
+    }
+}
+
+/// Readers take cases of one name for one case.
+fn number(cases: &mut [Case]) {
+    let mut seen: HashMap<(String, String), u32> = HashMap::new();
+    for case in cases {
+        let count = seen.entry((case.class.clone(), case.name.clone())).or_default();
+        *count += 1;
+        if *count > 1 {
+            case.name.push_str(&format!(" ({count})"));
+        }
     }
 }
 

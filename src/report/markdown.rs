@@ -6,7 +6,6 @@
 
 use super::checked::{Checked, Item, Level, Outcome, reason};
 use crate::commands::check;
-use crate::gate::inspected::Inspected;
 
 /// A comment on GitHub may have 65,536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -76,19 +75,21 @@ fn row(item: &Item) -> String {
 }
 
 fn facts(report: &check::Report) -> String {
-    let Inspected {
-        files, skipped, rules, ..
-    } = &report.verdict.inspected;
+    let inspected = &report.verdict.inspected;
     let policies: Vec<String> = report.verdict.policies.iter().map(|id| code(id)).collect();
+    let dead = match inspected.dead().count() {
+        0 => String::new(),
+        dead => format!(" ({dead} of them without anything to match in the tree)"),
+    };
     format!(
-        "{} commits, {} to {}; policy {}; {} rules; imports read in {} files, {} changed paths not read\n",
+        "Commits judged: {}, {} to {}. Policy: {}. Rules: {}{dead}. Changed paths: {}; files read for imports: {}.\n",
         report.commits,
         code(&report.merge_base),
         code(&report.head),
         policies.join(", "),
-        rules.len(),
-        files.len(),
-        skipped.len(),
+        inspected.rules.len(),
+        report.verdict.paths_checked,
+        inspected.files.len(),
     )
 }
 

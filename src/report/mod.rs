@@ -11,19 +11,17 @@ mod junit;
 mod markdown;
 mod progress;
 mod sarif;
-pub mod schema;
 mod text;
 
 use std::io::Write;
 use std::path::Path;
 
 use checked::Checked;
-use schema::Schema;
 
 use crate::cli::{Format, Reports};
 use crate::gate::render;
 
-use crate::commands::{agents, check, demo, doctor, drop, init, jobs, land, open, preflight, run, trailers};
+use crate::commands::{agents, check, demo, doctor, drop, init, jobs, land, open, preflight, run, schema, trailers};
 use crate::exit::{Exit, Stop};
 
 pub use progress::Terminal;
@@ -59,7 +57,7 @@ pub enum Outcome {
     /// `demo`
     Demo(demo::Report),
     /// `schema`
-    Schema(Schema),
+    Schema(schema::Schema),
     /// `help`
     Help(Help),
 }

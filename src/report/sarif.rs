@@ -64,7 +64,12 @@ pub fn render(checked: &Checked) -> String {
 }
 
 fn notification(level: &str, id: &str, text: &str) -> Value {
-    json!({ "level": level, "message": { "text": text }, "descriptor": { "id": id } })
+    json!({ "level": level, "message": { "text": unlinked(text) }, "descriptor": { "id": id } })
+}
+
+/// `[text](address)` in a message is a link, and nothing that we say is one.
+fn unlinked(text: &str) -> String {
+    text.replace("](", "] (")
 }
 
 fn rules() -> Vec<Value> {
@@ -107,7 +112,7 @@ fn result(item: &Item) -> Value {
         // The rule of warnings is the last one.
         "ruleIndex": index.unwrap_or(Rule::ALL.len()),
         "level": level,
-        "message": { "text": text },
+        "message": { "text": unlinked(&text) },
         "locations": [location(item)],
         "partialFingerprints": { FINGERPRINT: item.fingerprint },
         "properties": { "judgedBy": item.key, "commit": item.commit },

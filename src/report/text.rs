@@ -38,6 +38,9 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         Outcome::Agents(report) => (agents(report), String::new()),
         Outcome::Init(report) => {
             let mut text = format!("wrote {}\n", report.path.display());
+            if let Some(schema) = &report.schema {
+                text.push_str(&format!("wrote {}, by which editors know its keys\n", schema.display()));
+            }
             for (name, folder) in &report.areas {
                 text.push_str(&format!("  area {name}: {folder}\n"));
             }

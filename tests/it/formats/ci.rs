@@ -22,11 +22,11 @@ fn annotations_and_the_summary_come_beside_the_text() {
         &[
             "::error file=prot/rules.txt,title=protected-path (exit 3)::protected path changed [must_not_touch[0]]%0Ahint: ",
             "::error file=payments/q.ts,line=2,col=19,title=forbidden-import (exit 5)::imports `redis`",
-            "::notice title=agentgate::invariants broken; 4 findings in 3 paths (exit 3)\n",
+            "::notice title=agentgate::invariants broken; 4 findings in 4 paths (exit 3)\n",
             "prot/rules.txt: protected path changed\n  rule: protected-path [must_not_touch[0]] (exit 3)\n",
         ],
     );
-    assert_eq!(outcome.last_line(), "invariants broken; 4 findings in 3 paths (exit 3)");
+    assert_eq!(outcome.last_line(), "invariants broken; 4 findings in 4 paths (exit 3)");
     let summary = fs::read_to_string(repo.top().join("summary.md")).expect("it is there");
     assert!(
         summary.starts_with("another step's\n### agentgate: invariants broken; 4 findings"),

@@ -127,7 +127,10 @@ fn a_path_that_is_not_printable_is_whole_beside_the_escaped_one() {
             .unwrap_or_else(|| panic!("no {shown} in {json:#}"))
     };
     assert_eq!(of("\\xff\\xfe")["path_b64"], "aW5mcmEvYXN5bmMv//4=");
-    assert_eq!(of("\\u{1b}[2J\\u{1b}[31mred")["path_b64"], "aW5mcmEvYXN5bmMvG1syShtbMzFtcmVk");
+    assert_eq!(
+        of("\\u{1b}[2J\\u{1b}[31mred")["path_b64"],
+        "aW5mcmEvYXN5bmMvG1syShtbMzFtcmVk"
+    );
     assert_eq!(of("-o")["path_b64"], Value::Null);
 }
 

@@ -15,7 +15,7 @@ fn several_formats_at_once_are_each_what_the_format_alone_is() {
     outcome.expect(3, &[]);
     assert_eq!(
         outcome.last_line(),
-        "invariants broken; 4 findings in 3 paths (exit 3)",
+        "invariants broken; 4 findings in 4 paths (exit 3)",
         "{outcome}"
     );
     for format in ALL {

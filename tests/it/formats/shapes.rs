@@ -141,7 +141,7 @@ for text in texts:
         return;
     };
     assert_eq!(
-        outcome.stdout, "8 5 0 True\n7 0 0 True\n7 0 0 True\n1 0 1 True\n1 0 1 True\n",
+        outcome.stdout, "8 7 0 True\n7 0 0 True\n7 0 0 True\n1 0 1 True\n1 0 1 True\n",
         "{outcome}"
     );
 }

@@ -28,10 +28,10 @@ impl Schema {
     /// The schema.
     pub const fn text(self) -> &'static str {
         match self {
-            Schema::Report => include_str!("schema/report.json"),
-            Schema::Policy => include_str!("schema/policy.json"),
-            Schema::Settings => include_str!("schema/settings.json"),
-            Schema::Config => include_str!("schema/config.json"),
+            Schema::Report => include_str!("../report/schema/report.json"),
+            Schema::Policy => include_str!("../report/schema/policy.json"),
+            Schema::Settings => include_str!("../report/schema/settings.json"),
+            Schema::Config => include_str!("../report/schema/config.json"),
         }
     }
 }
