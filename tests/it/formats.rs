@@ -205,3 +205,30 @@ fn a_format_that_does_not_exist_is_64_and_the_others_are_named() {
     repo.agentgate(["check", "--format", "xml"])
         .expect(64, &["one of: text, json, sarif, github, junit, markdown, gitlab"]);
 }
+
+/// The first words in the rows of the README's table with this header, without their backticks.
+fn readme_rows(header: &str) -> Vec<String> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = std::fs::read_to_string(path).expect("README.md can be read");
+    let rows = text.lines().skip_while(|line| *line != header).skip(2);
+    rows.take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').nth(1).expect("a first column").to_owned())
+        .collect()
+}
+
+#[test]
+fn the_readme_names_every_format_and_every_option() {
+    let formats = readme_rows("| format | for | with a refusal (2, 22, 64 ...) it has |");
+    let formats: Vec<&str> = formats.iter().map(|row| row.trim().trim_matches('`')).collect();
+    assert_eq!(formats, ALL);
+    let options = readme_rows("| option of `check` | what it does |").join(",");
+    let help = Repo::empty().agentgate(["help", "check"]).success().stdout;
+    let mut listed = 0;
+    for word in help.split_whitespace().filter(|word| word.starts_with("--")) {
+        let name = word.trim_end_matches([',', '.', ';']);
+        let is_told = options.contains(&format!("`{name}")) || ["--json", "--help"].contains(&name);
+        assert!(is_told, "{name} is not in the README");
+        listed += 1;
+    }
+    assert!(listed >= 10, "{help}");
+}
