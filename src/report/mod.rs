@@ -28,7 +28,10 @@ pub use progress::Terminal;
 
 /// What a command came to.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one of these exists per process")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one of these exists per process; which one is the largest changes"
+)]
 pub enum Outcome {
     /// `run`
     Run(run::Report),
