@@ -30,7 +30,7 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 
 use agent::effective::Asked;
-use cli::{Cli, Command, Reports};
+use cli::{Cli, Command, Format, Reports};
 use commands::Surroundings;
 use commands::agents::Versions;
 use commands::doctor::trial;
@@ -67,7 +67,7 @@ fn real_main(args: Vec<OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let reports = Reports::guess(&args, &surroundings);
-            if reports == Reports::plain(false) {
+            if reports.shown == [Format::Text] && reports.files.is_empty() {
                 report::stderr(&error.to_string());
             } else {
                 report::refusal(&usage(&error), &reports, &surroundings.cwd);
