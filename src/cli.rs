@@ -1,5 +1,7 @@
 //! The command line: arguments as typed, and the environment read once.
 
+mod format;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +12,8 @@ use crate::agent::values::valid_variable;
 use crate::confine::{Mode, Network};
 use crate::lock::Wait;
 use crate::task::parse_duration;
+
+pub use format::{Format, Output, Reports};
 
 /// What was typed.
 #[derive(Debug, Parser)]
@@ -62,6 +66,8 @@ pub enum Command {
     Doctor(JsonArgs),
     /// Play two jobs in a throwaway repository
     Demo,
+    /// Print the JSON Schema of a report, a policy or settings
+    Schema(SchemaArgs),
     /// Show help: for a command, or `exit-codes`
     Help {
         /// A command, or `exit-codes`
@@ -87,7 +93,7 @@ impl Command {
             Command::Drop(args) => args.json,
             Command::Open(args) => args.json,
             Command::Agents(args) => args.json,
-            Command::Demo | Command::Help { .. } => false,
+            Command::Demo | Command::Schema(_) | Command::Help { .. } => false,
         }
     }
 }
@@ -256,11 +262,20 @@ pub struct CheckArgs {
     /// Give them this variable of yours (may be given more than once)
     #[arg(long, value_name = "NAME", value_parser = variable, requires = "checks")]
     pub pass_env: Vec<String>,
-    /// Show their output on standard error
-    #[arg(long, short, requires = "checks")]
-    pub verbose: bool,
-    /// One JSON object instead of lines
+    /// Refuse a pass that looked at nothing: an empty range, or no rule that fits the tree (2)
     #[arg(long)]
+    pub require_inspected: bool,
+    /// What standard output gets: text, json, sarif, github, junit, markdown or gitlab
+    #[arg(long, value_name = "FORMAT", value_parser = format::format)]
+    pub format: Option<Format>,
+    /// Write a report to a file as well, such as sarif=agentgate.sarif (may be given more than once)
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = format::output)]
+    pub output: Vec<Output>,
+    /// Name the rules, and the files that were not read; show the output of --checks
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     pub json: bool,
 }
 
@@ -304,6 +319,14 @@ pub enum BaselineVerb {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `agentgate schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// report, policy, settings (architecture/agentgate.yml) or config (your own config.yml)
+    #[arg(value_name = "WHAT", value_parser = ["report", "policy", "settings", "config"])]
+    pub what: String,
 }
 
 /// `agentgate preflight`

@@ -22,6 +22,7 @@ pub mod task;
 pub mod trailer;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -29,7 +30,7 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 
 use agent::effective::Asked;
-use cli::{Cli, Command};
+use cli::{Cli, Command, Format, Reports};
 use commands::Surroundings;
 use commands::agents::Versions;
 use commands::baseline::Growth;
@@ -60,53 +61,52 @@ pub fn main() -> ExitCode {
 
 fn real_main(args: Vec<OsString>) -> Exit {
     keep_owners_rights();
+    let cwd = std::env::current_dir();
+    let mut surroundings = Surroundings {
+        vars: std::env::vars_os().collect(),
+        cwd: cwd.as_ref().cloned().unwrap_or_default(),
+    };
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            if wants_json(&args) {
-                report::refusal(&usage(&error), true);
-            } else {
+            let reports = Reports::guess(&args, &surroundings);
+            if reports.shown == [Format::Text] && reports.files.is_empty() {
                 report::stderr(&error.to_string());
+            } else {
+                report::refusal(&usage(&error), &reports, &surroundings.cwd);
             }
             return Exit::Usage;
         }
         Err(error) => {
-            return written(report::stdout(&error.to_string()), Exit::Ok);
+            return written(report::stdout(&error.to_string()).map(|()| Exit::Ok), Exit::Ok);
         }
     };
-    let cwd = match std::env::current_dir() {
+    let reports = Reports::of(&cli.command, &surroundings);
+    let refuse = |stop: Stop, cwd: &Path| {
+        report::refusal(&stop, &reports, cwd);
+        stop.exit
+    };
+    let cwd = match cwd {
         Ok(cwd) => cwd,
         Err(error) => {
-            report::stderr(&format!(
-                "agentgate: error: the current folder cannot be read: {error}\n"
-            ));
-            return Exit::Usage;
+            let stop = Stop::new(Exit::Usage, format!("the current folder cannot be read: {error}"));
+            return refuse(stop, Path::new(""));
         }
     };
-    let cwd = match &cli.dir {
-        None => cwd,
-        Some(dir) if cwd.join(dir).is_dir() => cwd.join(dir),
+    match &cli.dir {
+        None => {}
+        Some(dir) if cwd.join(dir).is_dir() => surroundings.cwd = cwd.join(dir),
         Some(dir) => {
             let stop = Stop::new(Exit::Usage, format!("-C {}: no such folder", dir.display()));
-            report::refusal(&stop, cli.command.json());
-            return stop.exit;
+            return refuse(stop, &cwd);
         }
-    };
-    let surroundings = Surroundings {
-        vars: std::env::vars_os().collect(),
-        cwd,
-    };
-    let json = cli.command.json();
+    }
     match dispatch(cli.command, &surroundings) {
         Ok(outcome) => {
             let exit = outcome.exit();
-            written(report::print(&outcome, json), exit)
+            written(report::print(&outcome, &reports, &surroundings.cwd), exit)
         }
-        Err(error) => {
-            let stop = stop_of(error);
-            report::refusal(&stop, json);
-            stop.exit
-        }
+        Err(error) => refuse(stop_of(error), &surroundings.cwd),
     }
 }
 
@@ -119,9 +119,9 @@ fn keep_owners_rights() {
 
 /// The exit of a command whose result was written, or 1 where it was not: what is on standard output
 /// then must not be taken for whole.
-fn written(result: std::io::Result<()>, exit: Exit) -> Exit {
+fn written(result: std::io::Result<Exit>, exit: Exit) -> Exit {
     match result {
-        Ok(()) => exit,
+        Ok(exit) => exit,
         Err(error) => {
             report::stderr(&format!(
                 "agentgate: error: standard output could not be written: {error}; the exit would have been {exit}\n"
@@ -129,12 +129,6 @@ fn written(result: std::io::Result<()>, exit: Exit) -> Exit {
             Exit::Internal
         }
     }
-}
-
-/// Whether `--json` was among words that could not be understood. What stands after `--` is the
-/// agent's.
-fn wants_json(args: &[OsString]) -> bool {
-    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
 /// What clap says, as one refusal.
@@ -189,6 +183,7 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             )?)
         }
         Command::Check(args) => {
+            args.validate()?;
             let subject = match args {
                 ref args if args.all => Subject::All,
                 ref args if args.worktree => Subject::Worktree,
@@ -214,6 +209,8 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
                     },
                     verbose: args.verbose,
                 }),
+                require_inspected: args.require_inspected,
+                verbose: args.verbose,
             };
             Outcome::Check(commands::check::check(
                 &options,
@@ -257,6 +254,10 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
         Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),
+        Command::Schema(args) => match commands::schema::Schema::find(&args.what) {
+            Some(schema) => Outcome::Schema(schema),
+            None => anyhow::bail!("there is no schema {}", args.what),
+        },
         Command::Help { topic } => Outcome::Help(help(topic.as_deref())?),
     })
 }

@@ -14,6 +14,7 @@ use crate::gate::yaml::nearest;
 use super::command::{CommandError, Input, OwnSandbox};
 use super::lookup;
 
+pub use parse::KEYS as PROFILE_KEYS;
 pub(super) use parse::changes;
 
 /// The word of a command that stands for the arguments of the agent's own sandbox.

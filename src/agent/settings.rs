@@ -20,6 +20,7 @@ use crate::exit::Exit;
 use crate::gate::SETTINGS_PATH;
 use crate::gate::yaml;
 
+pub use keys::{AGENT as AGENT_KEYS, OF_REPOSITORY, ROLES as ROLE_KEYS, TOP as TOP_KEYS};
 pub use person::{PERSON_PATH, Person};
 
 /// What one file asks for. The default is a file that asks for nothing.

@@ -73,6 +73,10 @@ pub struct Options {
     pub allow_policy_change: bool,
     /// `--checks`, and what goes with it.
     pub checks: Option<Commands>,
+    /// `--require-inspected`
+    pub require_inspected: bool,
+    /// `--verbose`
+    pub verbose: bool,
 }
 
 /// The verdict over a range.
@@ -90,10 +94,16 @@ pub struct Report {
     pub merge_base: String,
     /// What was judged: commit id; of what is not committed the id of its tree.
     pub head: String,
+    /// When the head was committed, in seconds since 1970.
+    pub head_time: i64,
+    /// The address of the remote `origin`, as configured: it may hold a password.
+    pub origin: Option<String>,
     /// How many commits were judged one by one.
     pub commits: usize,
     /// The verdict, trailers included.
     pub verdict: Verdict,
+    /// Whether a person wants to read all of it.
+    pub verbose: bool,
 }
 
 /// Judges a range.
@@ -128,12 +138,16 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         head,
     };
     let mut notices = Vec::new();
+    let mut is_first = false;
     let claim = match options.allow_policy_change && !range.commits.is_empty() {
         true => policy_change::claim(&scene, &agents)?,
         false => Claim::Void(None),
     };
     let mut verdict = match claim {
-        Claim::First(verdict) => verdict,
+        Claim::First(verdict) => {
+            is_first = true;
+            verdict
+        }
         Claim::Change => policy_change::accept(scene.judge(task.as_ref())?),
         Claim::Void(why) => {
             let judged = scene.judge(task.as_ref());
@@ -164,11 +178,23 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
     verdict.notices = notices;
     verdict.findings.extend(faults(&agents));
     verdict.settle();
+    // The first policy judges nothing yet: it is what changes.
+    if let Some(why) = verdict.inspected.is_hollow(verdict.paths_checked).filter(|_| !is_first) {
+        if options.require_inspected && verdict.exit() == Exit::Ok {
+            return Err(hollow(&why, &verdict).into());
+        }
+        if verdict.paths_checked > 0 {
+            verdict.notices.push(why);
+        }
+    }
     match &options.checks {
         Some(asked) => commands::run(asked, &scene, &checkout, surroundings, watch, &mut verdict)?,
         None => verdict.notices.extend(commands::told_of(&scene)),
     }
+    let commit = checkout.repo.find_commit(head)?;
     Ok(Report {
+        head_time: commit.time().seconds(),
+        origin: origin(&checkout),
         exit: verdict.exit(),
         subject: Subject::Range,
         base: base.commit.to_string(),
@@ -177,7 +203,24 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         head: head.to_string(),
         commits: range.commits.len(),
         verdict,
+        verbose: options.verbose,
     })
+}
+
+/// The refusal of `--require-inspected`.
+fn hollow(why: &str, verdict: &Verdict) -> Stop {
+    let stop = Stop::new(Exit::PolicyUnusable, format!("nothing was inspected: {why}"));
+    let stop = verdict
+        .notices
+        .iter()
+        .fold(stop, |stop, notice| stop.hint(notice.clone()));
+    stop.hint("mend the range or the policy, or leave --require-inspected out where that is as it should be")
+}
+
+/// The address of `origin`, where there is one.
+fn origin(checkout: &Checkout) -> Option<String> {
+    let remote = checkout.repo.find_remote("origin").ok()?;
+    Some(String::from_utf8_lossy(remote.url_bytes()).into_owned())
 }
 
 /// What the base was given by (option and value), and the head.
@@ -251,6 +294,7 @@ fn faults(agents: &[Row]) -> Vec<Finding> {
                    Agent-Host and Agent-Model-Label once each"
                     .to_owned(),
                 commit: Some(row.commit.clone()),
+                at: None,
             }
         }));
     }

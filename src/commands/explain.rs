@@ -277,7 +277,11 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         )
         .hint(format!(
             "the languages are: {}",
-            Language::ALL.map(Language::name).join(", ")
+            Language::ALL
+                .iter()
+                .map(|language| language.name())
+                .collect::<Vec<_>>()
+                .join(", ")
         ))
         .into());
     };

@@ -1,7 +1,8 @@
 //! `agentgate init`: a first policy, fitted to the repository.
 //!
 //! Invariant: what is written is a policy that the gate itself accepts, and nothing that exists is
-//! ever overwritten.
+//! ever overwritten. Beside it lies the policy's JSON Schema, which an editor finds by the first line of
+//! the policy, without a network.
 
 mod draft;
 
@@ -13,9 +14,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::Surroundings;
+use super::schema::Schema;
 use crate::exit::{Exit, Stop};
 use crate::files;
-use crate::gate::{POLICY_PATH, Policy};
+use crate::gate::{POLICY_PATH, Policy, SCHEMA_PATH};
 use crate::git::repo::Checkout;
 use crate::git::shell;
 
@@ -24,6 +26,8 @@ use crate::git::shell;
 pub struct Report {
     /// The policy's path.
     pub path: PathBuf,
+    /// The path of its schema, where there was none.
+    pub schema: Option<PathBuf>,
     /// Areas that it names, with their folder.
     pub areas: Vec<(String, String)>,
     /// The line to type next.
@@ -65,7 +69,15 @@ pub fn init(surroundings: &Surroundings) -> Result<Report> {
         }
         result => result.with_context(|| format!("cannot write {}", path.display()))?,
     }
+    let schema = top.join(SCHEMA_PATH);
+    let schema = match files::create_new(&schema, Schema::Policy.text().as_bytes(), 0o644) {
+        Ok(()) => Some(schema),
+        // A person's own, or that of another version.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
+        Err(error) => return Err(error).with_context(|| format!("cannot write {}", schema.display())),
+    };
     Ok(Report {
+        schema,
         next: next(&checkout, &top, &surroundings.cwd)?,
         areas: draft.areas,
         path,
@@ -180,19 +192,26 @@ fn is_in_head(checkout: &Checkout, top: &Path) -> Result<bool> {
 /// The line that commits the policy, pasteable from the folder the person is in.
 fn next(checkout: &Checkout, top: &Path, cwd: &Path) -> Result<String> {
     let here = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let (git, path) = match here.strip_prefix(top) {
-        Ok(inside) => (
-            "git".to_owned(),
-            "../".repeat(inside.components().count()) + POLICY_PATH,
-        ),
-        Err(_) => (format!("git -C {}", shell(top)), POLICY_PATH.to_owned()),
+    let (git, up) = match here.strip_prefix(top) {
+        Ok(inside) => ("git".to_owned(), "../".repeat(inside.components().count())),
+        Err(_) => (format!("git -C {}", shell(top)), String::new()),
     };
+    let mut files = vec![POLICY_PATH];
+    if top.join(SCHEMA_PATH).is_file() {
+        files.push(SCHEMA_PATH);
+    }
+    let path = files
+        .iter()
+        .map(|file| format!("{up}{file}"))
+        .collect::<Vec<_>>()
+        .join(" ");
     let quiet = |args: &[&str]| -> Result<bool> { Ok(checkout.git.at(top).args(args).outcome()?.success()) };
-    let force = if quiet(&["check-ignore", "--quiet", "--", POLICY_PATH])? {
-        "--force "
-    } else {
-        ""
-    };
+    let mut force = "";
+    for file in files {
+        if quiet(&["check-ignore", "--quiet", "--", file])? {
+            force = "--force ";
+        }
+    }
     // Something else is staged: the commit must not sweep it in.
     let only = if checkout.repo.head().is_ok() && !quiet(&["diff", "--cached", "--quiet"])? {
         format!(" -- {path}")

@@ -18,6 +18,7 @@ pub mod open;
 pub mod preflight;
 pub mod remains;
 pub mod run;
+pub mod schema;
 pub mod trailers;
 pub mod walls;
 

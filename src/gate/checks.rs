@@ -154,6 +154,7 @@ impl CheckResult {
             message,
             hint,
             commit: None,
+            at: None,
         })
     }
 }

@@ -10,9 +10,12 @@ pub mod checks;
 pub mod content;
 pub mod credentials;
 pub mod imports;
+pub mod inspected;
 mod known;
 pub mod leftovers;
+pub mod lines;
 pub mod manifests;
+pub mod meaning;
 pub mod policy;
 pub mod render;
 pub mod rules;
@@ -27,12 +30,16 @@ use std::fmt;
 use crate::exit::Exit;
 pub use crate::paths;
 use crate::task::Task;
+pub use inspected::Inspected;
+pub use lines::Line;
 pub use policy::{Policy, PolicyError};
 pub use rules::credentials::Holder;
 pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
 
 /// Where the policy lies in every base tree.
 pub const POLICY_PATH: &str = "architecture/invariants.yml";
+/// Where a JSON Schema of the policy may lie, for editors; nothing here reads it.
+pub const SCHEMA_PATH: &str = "architecture/invariants.schema.json";
 /// Where the repository's settings lie in every base tree.
 pub const SETTINGS_PATH: &str = "architecture/agentgate.yml";
 
@@ -74,26 +81,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule, in the order of the exit codes.
-    pub const ALL: &'static [Rule] = &[
-        Rule::Credential,
-        Rule::StaleBaseline,
-        Rule::ProtectedPath,
-        Rule::ForbiddenDirectory,
-        Rule::ForbiddenImport,
-        Rule::DynamicImport,
-        Rule::NewTopLevelDirectory,
-        Rule::NewDirectory,
-        Rule::OutOfScope,
-        Rule::TooLarge,
-        Rule::NewDependency,
-        Rule::ForbiddenDependency,
-        Rule::LockFile,
-        Rule::Uninspectable,
-        Rule::CheckFailed,
-        Rule::Trailers,
-    ];
-
     /// The stable kebab-case code of the rule.
     pub const fn code(self) -> &'static str {
         match self {
@@ -160,6 +147,8 @@ pub struct Finding {
     pub hint: String,
     /// The commit (hex) in which it was found, where a single commit of a range was judged.
     pub commit: Option<String>,
+    /// The line itself, where the candidate has it.
+    pub at: Option<Line>,
 }
 
 /// A change that no rule forbids and that a person should look at before it is used.
@@ -192,6 +181,8 @@ pub struct Verdict {
     /// What the commands of `checks:` came to, in the order in which they were run; those that failed are
     /// findings as well.
     pub checks: Vec<checks::CheckResult>,
+    /// What was looked at.
+    pub inspected: Inspected,
 }
 
 impl Verdict {
@@ -217,6 +208,7 @@ impl Verdict {
         self.paths_checked = self.paths_checked.max(other.paths_checked);
         self.policies.extend(other.policies);
         self.checks.extend(other.checks);
+        self.inspected.merge(other.inspected);
         self.settle();
     }
 

@@ -10,13 +10,15 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+pub use parse::{AREA as AREA_KEYS, AREA_LATER as LATER_AREA_KEYS, TOP as TOP_KEYS, TOP_LATER as LATER_TOP_KEYS};
+
 use std::fmt;
 
 use super::imports::Language;
 use super::paths::PathRule;
 use super::tree::lookup;
 use super::yaml;
-use super::{Kind, Oid, POLICY_PATH, SETTINGS_PATH, Tree, Unreadable};
+use super::{Kind, Oid, POLICY_PATH, SCHEMA_PATH, SETTINGS_PATH, Tree, Unreadable};
 pub use dependencies::{Dependencies, NameRule};
 
 /// Where accepted old findings are kept unless the policy says otherwise; protected in any case.
@@ -140,7 +142,7 @@ pub struct Policy {
 
 impl Policy {
     /// The policy of this tree, with the built-in protected paths: the policy itself, its
-    /// baseline, the settings, and CI files of this tree that mention agentgate.
+    /// baseline and schema, the settings, and CI files of this tree that mention agentgate.
     pub fn of(tree: &dyn Tree) -> Result<Policy, PolicyError> {
         let entry = lookup(tree, POLICY_PATH.as_bytes())?.ok_or(PolicyError::Missing)?;
         let what = match entry.kind {
@@ -162,7 +164,7 @@ impl Policy {
             )));
         }
         let mut policy = parse::parse(&tree.blob(&entry.id)?, entry.id).map_err(PolicyError::Invalid)?;
-        let built_in = [POLICY_PATH, BASELINE_PATH, SETTINGS_PATH].map(|path| path.as_bytes().to_vec());
+        let built_in = [POLICY_PATH, BASELINE_PATH, SCHEMA_PATH, SETTINGS_PATH].map(|path| path.as_bytes().to_vec());
         let listed = policy.baseline.iter().map(|path| path.as_bytes().to_vec());
         let listed: Vec<Vec<u8>> = listed.filter(|path| path != BASELINE_PATH.as_bytes()).collect();
         for path in built_in.into_iter().chain(listed).chain(ci::mentions(tree)?) {

@@ -4,27 +4,56 @@
 use serde_json::{Value, json};
 
 use super::checks::{Cause, CheckResult};
-use super::{Finding, POLICY_PATH, Rule, Verdict, Warning};
+use super::meaning::WARNING_HINT;
+use super::{Finding, Inspected, Rule, Verdict, Warning};
 use crate::exit::Exit;
+use crate::paths::is_invisible;
 use crate::task::format_duration;
 
-/// A path as one printable line: control characters, quotes and bytes that are not UTF-8 escaped,
-/// letters of all scripts as they are.
+/// A path as one printable line: control characters, what cannot be seen, quotes of a backslash and
+/// bytes that are not UTF-8 escaped, letters of all scripts as they are. What a CI's log reader would
+/// take for a command (`::error`, `##[error]`, `##vso[`) is escaped too.
 pub fn path(bytes: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in bytes.utf8_chunks() {
-        for letter in chunk.valid().chars() {
-            // Format characters (bidirectional marks, zero width) must not reach a terminal.
-            let hides = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
-            if letter.is_control() || hides || letter == '\\' {
-                shown.extend(letter.escape_default());
-            } else {
-                shown.push(letter);
-            }
-        }
+        plain(chunk.valid(), &mut shown);
         shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     shown
+}
+
+/// Text of many lines from elsewhere (a refusal that quotes a file), each line made safe as by [`path`].
+pub fn lines(text: &str) -> String {
+    let safe = |line: &str| {
+        let mut shown = String::new();
+        // It was escaped where it was quoted: a backslash here is an escape already.
+        for (index, part) in line.split('\\').enumerate() {
+            shown.push_str(if index == 0 { "" } else { "\\" });
+            plain(part, &mut shown);
+        }
+        shown
+    };
+    text.split('\n').map(safe).collect::<Vec<_>>().join("\n")
+}
+
+fn plain(text: &str, shown: &mut String) {
+    for letter in text.chars() {
+        // Format characters (bidirectional marks, zero width) must not reach a terminal, and line
+        // separators are line breaks to some readers.
+        let hides = is_invisible(letter) || matches!(letter, '\u{2028}' | '\u{2029}');
+        let commands = match letter {
+            ':' => shown.trim().is_empty(),
+            '#' => shown.ends_with('#'),
+            _ => false,
+        };
+        if letter.is_control() || hides || letter == '\\' {
+            shown.extend(letter.escape_default());
+        } else if commands {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
 }
 
 /// `path:line:column`, as far as known.
@@ -96,9 +125,7 @@ pub fn warnings(warnings: &[Warning]) -> String {
     }
     // Warnings of other rules say in themselves what is to be looked at.
     if warnings.iter().any(|warning| warning.judged_by.starts_with("autoexec")) {
-        text.push_str(&format!(
-            "hint: read what runs by itself before you use it; `autoexec: deny` in {POLICY_PATH} refuses such changes\n"
-        ));
+        text.push_str(&format!("hint: {WARNING_HINT}\n"));
     }
     text
 }
@@ -190,8 +217,9 @@ pub fn check_json(result: &CheckResult) -> Value {
 
 fn put_path(object: &mut Value, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
-        Ok(text) => object["path"] = text.into(),
-        Err(_) => {
+        // A name with a line break in it is escaped here as well, and whole beside it.
+        Ok(text) if path(bytes) == text => object["path"] = text.into(),
+        _ => {
             object["path"] = path(bytes).into();
             object["path_b64"] = base64(bytes).into();
         }
@@ -206,10 +234,35 @@ pub fn json(verdict: &Verdict) -> Value {
         "exit": verdict.exit().code(),
         "paths_checked": verdict.paths_checked,
         "policies": verdict.policies,
+        "inspected": inspected_json(&verdict.inspected),
         "warnings": verdict.warnings.iter().map(warning_json).collect::<Vec<_>>(),
         "notices": verdict.notices,
         "findings": verdict.findings.iter().map(finding_json).collect::<Vec<_>>(),
         "checks": verdict.checks.iter().map(check_json).collect::<Vec<_>>(),
+    })
+}
+
+/// What was looked at, as JSON.
+pub fn inspected_json(inspected: &Inspected) -> Value {
+    let named = |bytes: &[u8]| {
+        let mut object = json!({});
+        put_path(&mut object, bytes);
+        object
+    };
+    json!({
+        "files": inspected.files.len(),
+        "imports": inspected.imports(),
+        "skipped": inspected.reasons().into_iter().map(|(reason, paths)| json!({
+            "reason": reason,
+            "count": paths.len(),
+            "paths": paths.into_iter().map(named).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "rules": inspected.rules.iter().map(|active| json!({
+            "rule": active.rule.code(),
+            "key": active.key,
+            "entry": active.entry,
+            "reach": active.reach.word(),
+        })).collect::<Vec<_>>(),
     })
 }
 
@@ -253,5 +306,18 @@ mod tests {
     fn a_path_is_one_printable_line() {
         assert_eq!(path("prot/café.md".as_bytes()), "prot/café.md");
         assert_eq!(path(b"a\nb\xff c"), "a\\nb\\xff c");
+        assert_eq!(
+            path("\u{202e}\u{2028}\u{e0041}".as_bytes()),
+            "\\u{202e}\\u{2028}\\u{e0041}"
+        );
+    }
+
+    #[test]
+    fn nothing_in_a_path_is_a_command_to_a_ci() {
+        assert_eq!(path(b"::error::x"), "\\u{3a}:error::x");
+        assert_eq!(path(b" ::error::x"), " \\u{3a}:error::x");
+        assert_eq!(path(b"a##[error]##vso[x]"), "a#\\u{23}[error]#\\u{23}vso[x]");
+        assert_eq!(path(b"Foo::Bar.3pm"), "Foo::Bar.3pm");
+        assert_eq!(lines("a \\n\n::b\n\u{1b}[2J"), "a \\n\n\\u{3a}:b\n\\u{1b}[2J");
     }
 }

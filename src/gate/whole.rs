@@ -6,7 +6,7 @@
 
 use super::policy::Stance;
 use super::tree::{Nothing, diff};
-use super::{GateError, Policy, Tree, Verdict, content, manifests, rules};
+use super::{GateError, Policy, Tree, Verdict, content, lines, manifests, rules};
 
 /// Judges everything in the tree by the policy that lies in it.
 ///
@@ -40,6 +40,7 @@ pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
     manifests::judge(&standing, &Nothing, tree, &changes, None, &mut verdict)?;
     // Last: it clears what the others say of the values that it finds.
     rules::credentials::judge(policy, &[&Nothing], tree, &changes, &mut verdict)?;
+    lines::attach(tree, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }

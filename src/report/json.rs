@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
-use crate::commands::{agents, doctor, jobs, land, run};
+use crate::commands::{agents, check, doctor, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -20,17 +20,7 @@ pub fn render(outcome: &Outcome) -> String {
                 .collect();
         }
         Outcome::Run(report) => run(report),
-        Outcome::Check(report) => {
-            let mut object = render::json(&report.verdict);
-            object["schema"] = "agentgate/check/1".into();
-            object["subject"] = report.subject.word().into();
-            object["base"] = report.base.clone().into();
-            object["base_from"] = report.base_from.clone().into();
-            object["merge_base"] = report.merge_base.clone().into();
-            object["head"] = report.head.clone().into();
-            object["commits"] = report.commits.into();
-            object
-        }
+        Outcome::Check(report) => return check(report),
         Outcome::Explain(report) => super::explain::json(report),
         Outcome::Baseline(report) => super::explain::baseline_json(report),
         Outcome::Preflight(report) => json!({
@@ -62,10 +52,12 @@ pub fn render(outcome: &Outcome) -> String {
         }),
         Outcome::Agents(report) => agents(report),
         Outcome::Init(report) => json!({
-            "schema": "agentgate/init/1", "path": report.path.to_string_lossy(), "next": report.next, "exit": 0,
+            "schema": "agentgate/init/1", "path": report.path.to_string_lossy(),
+            "editor_schema": report.schema.as_ref().map(|path| path.to_string_lossy()), "next": report.next, "exit": 0,
         }),
         Outcome::Doctor(report) => doctor(report),
         Outcome::Demo(report) => json!({ "schema": "agentgate/demo/1", "exit": report.exit.code() }),
+        Outcome::Schema(schema) => return schema.text().to_owned(),
         Outcome::Help(Help::Text(text)) => json!({ "schema": "agentgate/help/1", "text": text }),
         Outcome::Help(Help::ExitCodes) => json!({
             "schema": "agentgate/exit-codes/1",
@@ -75,6 +67,18 @@ pub fn render(outcome: &Outcome) -> String {
         }),
     };
     format!("{value:#}\n")
+}
+
+/// The text of the object of a `check`.
+pub fn check(report: &check::Report) -> String {
+    let mut object = render::json(&report.verdict);
+    object["schema"] = "agentgate/check/1".into();
+    object["base"] = report.base.clone().into();
+    object["base_from"] = render::lines(&report.base_from).into();
+    object["merge_base"] = report.merge_base.clone().into();
+    object["head"] = report.head.clone().into();
+    object["commits"] = report.commits.into();
+    format!("{object:#}\n")
 }
 
 fn doctor(report: &doctor::Report) -> Value {
@@ -209,8 +213,8 @@ pub fn refusal(stop: &Stop) -> String {
         "schema": "agentgate/error/1",
         "verdict": stop.exit.name(),
         "exit": stop.exit.code(),
-        "error": stop.message,
-        "hints": stop.hints,
+        "error": render::lines(&stop.message),
+        "hints": stop.hints.iter().map(|hint| render::lines(hint)).collect::<Vec<_>>(),
     });
     format!("{value:#}\n")
 }

@@ -1,24 +1,40 @@
-//! Outcomes as text and JSON; the only writers to standard output.
+//! Outcomes as text, JSON and the formats of CIs; the only writers to standard output.
 
+mod check_text;
+mod checked;
 mod doctor_text;
 mod explain;
+mod files;
+mod github;
+mod gitlab;
 mod json;
+mod junit;
+mod markdown;
 mod progress;
+mod sarif;
 mod text;
 
 use std::io::Write;
+use std::path::Path;
 
+use checked::Checked;
+
+use crate::cli::{Format, Reports};
 use crate::commands::{
-    agents, baseline, check, demo, doctor, drop, explain as explaining, init, jobs, land, open, preflight, run,
+    agents, baseline, check, demo, doctor, drop, explain as explaining, init, jobs, land, open, preflight, run, schema,
     trailers,
 };
 use crate::exit::{Exit, Stop};
+use crate::gate::render;
 
 pub use progress::Terminal;
 
 /// What a command came to.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one of these exists per process")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one of these exists per process; which one is the largest changes"
+)]
 pub enum Outcome {
     /// `run`
     Run(run::Report),
@@ -50,6 +66,8 @@ pub enum Outcome {
     Doctor(doctor::Report),
     /// `demo`
     Demo(demo::Report),
+    /// `schema`
+    Schema(schema::Schema),
     /// `help`
     Help(Help),
 }
@@ -77,28 +95,91 @@ impl Outcome {
     }
 }
 
-/// Prints an outcome: the result to standard output, the rest to standard error.
+/// Prints an outcome: the result to standard output, the rest to standard error; and writes the
+/// reports that go to files. The exit is that of the outcome, or 1 where a report could not be written.
 ///
 /// # Errors
 /// The result could not be written (a full disk): whoever reads it must not take it for whole.
-pub fn print(outcome: &Outcome, as_json: bool) -> std::io::Result<()> {
-    let (result, beside) = text::render(outcome);
-    if as_json {
-        return stdout(&json::render(outcome));
+pub fn print(outcome: &Outcome, reports: &Reports, cwd: &Path) -> std::io::Result<Exit> {
+    let mut exit = outcome.exit();
+    let mut failures = Vec::new();
+    if let Outcome::Check(report) = outcome {
+        let checked = Checked::judged(report);
+        failures = to_files(&checked, reports, cwd);
+        if !failures.is_empty() {
+            exit = Exit::Internal;
+        }
     }
-    stderr(&beside);
-    stdout(&result)
+    let (result, beside) = text::render(outcome);
+    if reports.shown.contains(&Format::Text) {
+        stderr(&beside);
+    }
+    let mut written = Ok(());
+    for format in &reports.shown {
+        let text = match (format, outcome) {
+            (Format::Text, _) => result.clone(),
+            (Format::Json, _) => json::render(outcome),
+            (format, Outcome::Check(report)) => check_format(&Checked::judged(report), *format),
+            (_, _) => continue,
+        };
+        written = written.and_then(|()| stdout(&text));
+    }
+    failures.iter().for_each(say);
+    written.map(|()| exit)
 }
 
-/// Prints why a command was refused.
-pub fn refusal(stop: &Stop, as_json: bool) {
-    if as_json {
-        // The exit says no already.
-        let _ = stdout(&json::refusal(stop));
+/// Prints why a command was refused, in the formats that were asked for. The exit is that of the
+/// refusal, also where a report of it could not be written: it says no already.
+pub fn refusal(stop: &Stop, reports: &Reports, cwd: &Path) {
+    let checked = Checked::refused(stop);
+    let failures = if reports.is_check {
+        to_files(&checked, reports, cwd)
+    } else {
+        Vec::new()
+    };
+    for format in reports.shown.iter().filter(|format| **format != Format::Text) {
+        let _ = stdout(&check_format(&checked, *format));
     }
-    let mut text = format!("agentgate: error: {}\n", stop.message);
+    say(stop);
+    failures.iter().for_each(say);
+}
+
+fn to_files(checked: &Checked, reports: &Reports, cwd: &Path) -> Vec<Stop> {
+    let failures = files::save(checked, reports, cwd);
+    if let Some(summary) = &reports.summary
+        && let Err(error) = files::append_summary(checked, summary)
+    {
+        stderr(&format!(
+            "agentgate: the job's summary (GITHUB_STEP_SUMMARY) was not written: {error}\n"
+        ));
+    }
+    failures
+}
+
+/// A `check` in one format.
+fn check_format(checked: &Checked, format: Format) -> String {
+    match format {
+        Format::Text => match checked.outcome {
+            checked::Outcome::Judged(report) => render::text(&report.verdict),
+            checked::Outcome::Refused(stop) => format!("{}\n{}\n", checked::reason(stop), checked.summary()),
+        },
+        Format::Json => match checked.outcome {
+            checked::Outcome::Judged(report) => json::check(report),
+            checked::Outcome::Refused(stop) => json::refusal(stop),
+        },
+        Format::Sarif => sarif::render(checked),
+        Format::Github => github::render(checked),
+        Format::Junit => junit::render(checked),
+        Format::Markdown => markdown::render(checked),
+        Format::Gitlab => gitlab::render(checked),
+    }
+}
+
+/// Prints a refusal for a person.
+fn say(stop: &Stop) {
+    let mut text = format!("agentgate: error: {}\n", render::lines(&stop.message));
     for hint in &stop.hints {
-        text.push_str(&format!("hint: {hint}\n"));
+        text.push_str(&format!("hint: {}\n", render::lines(hint)));
     }
     if stop.exit != Exit::Internal || !stop.hints.is_empty() {
         text.push_str(&format!("(exit {})\n", stop.exit));

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
-use crate::commands::check::Subject;
-use crate::commands::{agents, check, jobs, land, run, trailers};
+use crate::commands::{agents, jobs, land, run, trailers};
 use crate::exit::Exit;
 use crate::gate::render;
 use crate::trailer::Reading;
@@ -14,7 +13,7 @@ use crate::trailer::Reading;
 pub fn render(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Run(report) => run(report),
-        Outcome::Check(report) => check(report),
+        Outcome::Check(report) => super::check_text::render(report),
         Outcome::Explain(report) => (super::explain::text(report), String::new()),
         Outcome::Baseline(report) => (super::explain::baseline_text(report), String::new()),
         Outcome::Preflight(report) => (format!("preflight_ok head={}\n", report.head), notes(&report.notices)),
@@ -41,6 +40,9 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         Outcome::Agents(report) => (agents(report), String::new()),
         Outcome::Init(report) => {
             let mut text = format!("wrote {}\n", report.path.display());
+            if let Some(schema) = &report.schema {
+                text.push_str(&format!("wrote {}, by which editors know its keys\n", schema.display()));
+            }
             for (name, folder) in &report.areas {
                 text.push_str(&format!("  area {name}: {folder}\n"));
             }
@@ -49,6 +51,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         }
         Outcome::Doctor(report) => (super::doctor_text::render(report), String::new()),
         Outcome::Demo(report) => (report.text.clone(), String::new()),
+        Outcome::Schema(schema) => (schema.text().to_owned(), String::new()),
         Outcome::Help(Help::Text(text)) => (text.clone(), String::new()),
         Outcome::Help(Help::ExitCodes) => (exit_codes(), String::new()),
     }
@@ -157,39 +160,6 @@ fn run(report: &run::Report) -> (String, String) {
     if let Some(landed) = &report.landed {
         beside.push_str(&landed_words(landed));
     }
-    (result, beside)
-}
-
-fn check(report: &check::Report) -> (String, String) {
-    let mut result = String::new();
-    let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-    let beside = match report.subject {
-        Subject::Range => String::new(),
-        Subject::All => format!("agentgate: the whole tree of {}\n", short(&report.head)),
-        Subject::Worktree | Subject::Staged | Subject::Paths(_) => format!(
-            "agentgate: {} against {} ({})\n",
-            match report.subject {
-                Subject::Staged => "what is staged",
-                Subject::Paths(_) => "these paths of the checkout",
-                _ => "the checkout",
-            },
-            short(&report.base),
-            report.base_from
-        ),
-    };
-    if report.subject != Subject::Range {
-        return (render::text(&report.verdict), beside);
-    }
-    let beside = format!(
-        "agentgate: {} commit{}, {}..{} (base {}: {})\n",
-        report.commits,
-        if report.commits == 1 { "" } else { "s" },
-        short(&report.merge_base),
-        short(&report.head),
-        short(&report.base),
-        report.base_from
-    );
-    result.push_str(&render::text(&report.verdict));
     (result, beside)
 }
 

@@ -9,6 +9,7 @@ use super::support::program::Outcome;
 use super::support::repo::Repo;
 
 const POLICY: &str = "architecture/invariants.yml";
+const SCHEMA: &str = "architecture/invariants.schema.json";
 
 /// A checkout with these files and no commit.
 fn with(paths: &[&[u8]]) -> Repo {
@@ -41,7 +42,7 @@ fn init_and_commit(repo: &Repo, folder: &str) -> String {
     sh(repo, folder, &next);
     assert_eq!(
         repo.git(["ls-tree", "-r", "--name-only", "HEAD", "architecture"]),
-        POLICY
+        format!("{SCHEMA}\n{POLICY}")
     );
     next
 }
@@ -65,7 +66,7 @@ fn a_policy_fits_its_repository() {
     ]);
     assert_eq!(
         init_and_commit(&repo, ""),
-        format!("git add {POLICY} && git commit -m \"Add the agentgate policy\"")
+        format!("git add {POLICY} {SCHEMA} && git commit -m \"Add the agentgate policy\"")
     );
     let keys: Vec<String> = policy(&repo)
         .lines()
@@ -139,6 +140,37 @@ fn folders_with_odd_names_get_an_area_that_owns_them() {
 }
 
 #[test]
+fn editors_find_the_schema_beside_the_policy() {
+    let repo = committed(&[b"src/a.ts"]);
+    init_and_commit(&repo, "");
+    let text = policy(&repo);
+    let line = text.lines().next().expect("it has lines");
+    let named = line
+        .strip_prefix("# yaml-language-server: $schema=")
+        .expect("the line that editors read");
+    let there = repo.root.join("architecture").join(named);
+    assert_eq!(
+        fs::read_to_string(there).expect("it is there"),
+        repo.agentgate(["schema", "policy"]).success().stdout
+    );
+    // It is a person's, and an owner can renew it.
+    job(&repo, &format!("echo '{{}}' > {SCHEMA}")).expect(3, &[SCHEMA]);
+    repo.git(["branch", "base"]);
+    repo.change(SCHEMA, "{}\n");
+    repo.agentgate(["check", "--base", "base", "--allow-policy-change"])
+        .expect(0, &[]);
+}
+
+#[test]
+fn a_schema_that_is_there_is_left_as_it_is() {
+    let repo = committed(&[b"src/a.ts"]);
+    repo.write(SCHEMA, "{}\n");
+    let outcome = repo.agentgate(["init"]).success();
+    assert!(!outcome.stdout.contains("by which editors"), "{outcome}");
+    assert_eq!(fs::read_to_string(repo.root.join(SCHEMA)).expect("it is there"), "{}\n");
+}
+
+#[test]
 fn what_exists_is_never_overwritten() {
     let repo = committed(&[b"src/a.ts"]);
     init_and_commit(&repo, "");
@@ -169,7 +201,7 @@ fn one_that_is_not_committed_is_said_to_be_so() {
         let again = repo.agentgate(["init"]);
         let said = format!(
             "agentgate: error: {} is there but not committed, and was not touched\n\
-             hint: commit it: git add {POLICY} && git commit -m \"Add the agentgate policy\"\n\
+             hint: commit it: git add {POLICY} {SCHEMA} && git commit -m \"Add the agentgate policy\"\n\
              hint: or move it away and run agentgate init again\n",
             repo.root.join(POLICY).display()
         );
@@ -225,7 +257,10 @@ fn the_line_to_type_commits_the_policy_alone() {
     let next = init_and_commit(&repo, "src/deep");
     assert_eq!(
         next,
-        format!("git add --force ../../{POLICY} && git commit -m \"Add the agentgate policy\" -- ../../{POLICY}")
+        format!(
+            "git add --force ../../{POLICY} ../../{SCHEMA} && git commit -m \"Add the agentgate policy\" -- \
+             ../../{POLICY} ../../{SCHEMA}"
+        )
     );
     assert_eq!(repo.git(["diff", "--cached", "--name-only"]), ".gitignore");
 }

@@ -6,7 +6,8 @@ use super::super::command::Input;
 use super::super::values;
 use super::{Origin, Profile, Profiles, SANDBOX};
 
-const KEYS: &[&str] = &[
+/// Keys of a profile.
+pub const KEYS: &[&str] = &[
     "command",
     "programs",
     "generic",

@@ -5,9 +5,9 @@ use crate::gate::yaml::{Entry, Source, nearest};
 use super::{Owner, checks};
 
 /// How many of [`TOP`] the repository's file can have: the first.
-const OF_REPOSITORY: usize = 5;
+pub const OF_REPOSITORY: usize = 5;
 /// At the top, in either file or in the person's.
-const TOP: &[&str] = &[
+pub const TOP: &[&str] = &[
     "version",
     "agents",
     "setup",
@@ -40,9 +40,11 @@ const TOP_LATER: &[&str] = &[
     "max_job_time",
     "max_agent_calls",
 ];
-pub(super) const ROLES: &[&str] = &["implementer"];
+/// Below `agents`.
+pub const ROLES: &[&str] = &["implementer"];
 pub(super) const ROLES_LATER: &[&str] = &["planner", "reviewer", "fixer"];
-pub(super) const AGENT: &[&str] = &[
+/// Below a role.
+pub const AGENT: &[&str] = &[
     "profile",
     "command",
     "input",

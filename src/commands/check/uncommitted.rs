@@ -49,6 +49,7 @@ fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
                 message: format!("lists {} in {}, which is no longer there", known.rule, known.path),
                 hint: "agentgate baseline update, then commit the file".to_owned(),
                 commit: None,
+                at: None,
             }));
         }
     } else if options.strict_baseline {
@@ -57,13 +58,7 @@ fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
             .push("the policy names no `baseline`, so --strict-baseline has nothing to look at".to_owned());
     }
     verdict.settle();
-    Ok(report(
-        options,
-        verdict,
-        head.to_string(),
-        head.to_string(),
-        "the tree's own policy",
-    ))
+    report(options, checkout, verdict, (head, head), "the tree's own policy")
 }
 
 /// What is not committed, by the policy of HEAD or of `--base`.
@@ -96,22 +91,40 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
                 .to_owned(),
         });
     }
-    Ok(report(options, verdict, base.to_string(), made.tree.to_string(), from))
+    report(options, checkout, verdict, (base, made.tree), from)
 }
 
 fn tree(checkout: &Checkout, commit: Oid) -> Result<GitTree<'_>> {
     Ok(GitTree::of_commit(&checkout.repo, commit).map_err(GateError::from)?)
 }
 
-fn report(options: &Options, verdict: Verdict, base: String, head: String, from: &str) -> Report {
-    Report {
+fn report(
+    options: &Options,
+    checkout: &Checkout,
+    mut verdict: Verdict,
+    (base, head): (Oid, Oid),
+    from: &str,
+) -> Result<Report> {
+    if let Some(why) = verdict.inspected.is_hollow(verdict.paths_checked) {
+        if options.require_inspected && verdict.exit() == Exit::Ok {
+            return Err(super::hollow(&why, &verdict).into());
+        }
+        if verdict.paths_checked > 0 {
+            verdict.notices.push(why);
+        }
+    }
+    let (base, head) = (base.to_string(), head.to_string());
+    Ok(Report {
+        head_time: checkout.repo.find_commit(Oid::from_str(&base)?)?.time().seconds(),
+        origin: super::origin(checkout),
         exit: verdict.exit(),
         subject: options.subject.clone(),
         merge_base: base.clone(),
         base,
         base_from: from.to_owned(),
+        verbose: options.verbose,
         head,
         commits: 0,
         verdict,
-    }
+    })
 }

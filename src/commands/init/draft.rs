@@ -103,6 +103,7 @@ pub(super) fn draft(layout: &Layout) -> Draft {
 }
 
 const HEAD: &str = "\
+# yaml-language-server: $schema=invariants.schema.json
 # What coding agents may change in this repository. agentgate reads this file from the commit that
 # a job or a branch starts from: an agent that edits it is refused and judged by the old one.
 version: 1

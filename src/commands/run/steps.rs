@@ -279,6 +279,7 @@ impl Job {
                 message: message.into(),
                 hint: hint.into(),
                 commit: None,
+                at: None,
             });
         };
         for nested in &frozen.nested {

@@ -100,36 +100,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// Every language, in the order in which reports name them.
-    pub const ALL: [Language; 10] = [
-        Language::JavaScript,
-        Language::Python,
-        Language::Rust,
-        Language::Go,
-        Language::Java,
-        Language::Kotlin,
-        Language::C,
-        Language::CSharp,
-        Language::Ruby,
-        Language::Php,
-    ];
-
-    /// Its name in reports, and the first of the words by which a policy may name it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Language::JavaScript => "javascript",
-            Language::Python => "python",
-            Language::Rust => "rust",
-            Language::Go => "go",
-            Language::Java => "java",
-            Language::Kotlin => "kotlin",
-            Language::C => "c",
-            Language::CSharp => "csharp",
-            Language::Ruby => "ruby",
-            Language::Php => "php",
-        }
-    }
-
     /// The language that a policy means by this word; JavaScript and TypeScript are one, as are C
     /// and C++, since each imports files of the other.
     pub fn named(word: &str) -> Option<Language> {
@@ -172,6 +142,34 @@ impl Language {
         "rb",
         "php",
     ];
+}
+
+/// Every language once; a variant that is missing here does not compile.
+macro_rules! languages {
+    ($($variant:ident = $name:literal),+ $(,)?) => {
+        impl Language {
+            /// Every language, in the order of reports.
+            pub const ALL: &'static [Language] = &[$(Language::$variant),+];
+
+            /// The language's name in reports.
+            pub const fn name(self) -> &'static str {
+                match self { $(Language::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+languages! {
+    JavaScript = "javascript",
+    Python = "python",
+    Rust = "rust",
+    Go = "go",
+    Java = "java",
+    Kotlin = "kotlin",
+    C = "c",
+    CSharp = "csharp",
+    Ruby = "ruby",
+    Php = "php",
 }
 
 /// How something is imported.

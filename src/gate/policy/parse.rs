@@ -9,7 +9,7 @@ use super::{Area, BASELINE_PATH, Dependencies, Policy, Stance, dependencies};
 mod imports;
 
 /// Top-level keys that are enforced.
-const TOP: &[&str] = &[
+pub const TOP: &[&str] = &[
     "version",
     "max_new_top_level_dirs",
     "must_not_touch",
@@ -24,11 +24,11 @@ const TOP: &[&str] = &[
     "allowed_credentials",
 ];
 /// Reserved top-level keys whose rules are not built yet.
-const TOP_LATER: &[&str] = &[];
+pub const TOP_LATER: &[&str] = &[];
 /// Keys of an area that are enforced.
-const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
+pub const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
 /// Keys of an area whose rules are not built yet.
-const AREA_LATER: &[&str] = &["may_depend_on", "allowed_imports"];
+pub const AREA_LATER: &[&str] = &["may_depend_on", "allowed_imports"];
 
 pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     let (source, entries) = yaml::read(POLICY_PATH, bytes)?;

@@ -171,6 +171,7 @@ fn the_documented_block_is_accepted_exactly_so() {
             "must_not_touch[1] scripts/invariants.sh",
             "must_not_touch (built in) architecture/invariants.yml",
             "must_not_touch (built in) architecture/invariants.baseline.json",
+            "must_not_touch (built in) architecture/invariants.schema.json",
             "must_not_touch (built in) architecture/agentgate.yml",
         ]
     );

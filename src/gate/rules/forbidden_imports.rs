@@ -35,6 +35,7 @@ pub(super) fn judge(
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
         if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
+            verdict.inspected.skip(&path, "content as in the base");
             continue;
         }
         let found = match read(candidate, &path, &after, language)? {
@@ -44,6 +45,7 @@ pub(super) fn judge(
                     Some(area) => format!("{}.forbidden_imports", area.name),
                     None => computed::KEY.to_owned(),
                 };
+                verdict.inspected.skip(&path, "unreadable, which is a finding");
                 let mut finding = finding(
                     Rule::Uninspectable,
                     &path,
@@ -56,6 +58,7 @@ pub(super) fn judge(
                 continue;
             }
         };
+        verdict.inspected.read(&path, language, found.len());
         let own = match &own {
             Some(own) => own,
             None => own.insert(own_packages(base, candidate)?),

@@ -3,6 +3,7 @@
 //! Invariant: every rule looks at the same list of changed paths, and none of them stops at its
 //! first finding, so a verdict names everything that is wrong at once.
 
+mod active;
 mod aliases;
 mod autoexec;
 mod crate_names;
@@ -17,7 +18,9 @@ mod scope;
 use std::collections::HashSet;
 
 use super::tree::{Side, diff};
-use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, manifests};
+use super::{
+    Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, lines, manifests,
+};
 use crate::task::Task;
 
 /// Judges everything that differs between the two trees.
@@ -43,12 +46,13 @@ pub fn judge(
     manifests::judge(policy, base, candidate, &changes, task, &mut verdict)?;
     once(&mut verdict);
     baseline::apply(policy, base, candidate, &mut verdict)?;
-    dead::notice(policy, base, &mut verdict)?;
+    dead::notice(policy, base, candidate, &mut verdict)?;
     // Last: they clear what the others say of the values that they find.
     credentials::judge(policy, &[base], candidate, &changes, &mut verdict)?;
     if let Some(task) = task {
         credentials::of_task(policy, task, &mut verdict);
     }
+    lines::attach(candidate, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }
@@ -65,7 +69,7 @@ pub(super) fn judge_content(
     forbidden_imports::judge(policy, tree, tree, changes, verdict)?;
     scope::unmapped(policy, changes, verdict);
     once(verdict);
-    dead::notice(policy, tree, verdict)?;
+    dead::notice(policy, tree, tree, verdict)?;
     Ok(())
 }
 
@@ -104,6 +108,7 @@ pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> 
     }
     let mut verdict = guard(policy, parents, merge, &changes)?;
     credentials::judge(policy, parents, merge, &changes, &mut verdict)?;
+    lines::attach(merge, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }
@@ -132,6 +137,7 @@ pub(super) fn finding(rule: Rule, path: &[u8], judged_by: &str, message: String,
         message,
         hint,
         commit: None,
+        at: None,
     }
 }
 
@@ -144,10 +150,17 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     let mut text = String::from("`");
     let mut left = MAX_SHOWN;
     for chunk in bytes.utf8_chunks() {
-        for escaped in chunk
-            .valid()
-            .chars()
-            .map(|c| c.escape_debug().to_string())
+        let letters = chunk.valid().chars();
+        for escaped in letters
+            .scan(' ', |before, c| {
+                // Two of them and a bracket are a command to some CIs, anywhere in a line.
+                let is_second = c == '#' && *before == '#';
+                *before = c;
+                Some(match is_second {
+                    true => c.escape_unicode().to_string(),
+                    false => c.escape_debug().to_string(),
+                })
+            })
             .chain(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")))
         {
             if left == 0 {

@@ -44,16 +44,27 @@ pub(super) fn of<'a>(
     let mut sources = Vec::new();
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     for change in changes {
-        let Some(after) = change.after else { continue };
+        let Some(after) = change.after else {
+            verdict.inspected.skip(&change.path, "deleted");
+            continue;
+        };
         let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &change.path)).collect();
         if areas.is_empty() && policy.dynamic_imports == Stance::Allow {
+            verdict.inspected.skip(&change.path, "in no area with import rules");
             continue;
         }
         let files = match after.kind {
             Kind::Symlink => behind(candidate, &change.path, &areas, verdict)?,
             _ if is_regular(&after) => vec![(change.path.clone(), after)],
-            _ => continue,
+            _ => Vec::new(),
         };
+        if files.is_empty() {
+            let reason = match after.kind {
+                Kind::Symlink => "a link to no file of its own",
+                _ => "a submodule link",
+            };
+            verdict.inspected.skip(&change.path, reason);
+        }
         for (path, after) in files {
             match language(candidate, &path, &after)? {
                 Some(language) => sources.push(Source {
@@ -63,11 +74,15 @@ pub(super) fn of<'a>(
                     language,
                     areas: areas.clone(),
                 }),
-                None => {
-                    if let Some(ending) = imports::unread(&path) {
+                None => match imports::unread(&path) {
+                    Some(ending) => {
+                        verdict
+                            .inspected
+                            .skip(&path, format!("{ending}: a language that is not read"));
                         *unread.entry(ending).or_default() += 1;
                     }
-                }
+                    None => verdict.inspected.skip(&path, "no source file"),
+                },
             }
         }
     }
