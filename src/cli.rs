@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::agent::values::valid_variable;
+use crate::commands::graph::Format;
 use crate::confine::{Mode, Network};
 use crate::lock::Wait;
 use crate::task::parse_duration;
@@ -52,6 +53,8 @@ pub enum Command {
     Open(IdArgs),
     /// List the agents that `run --agent` knows, and what of them is here
     Agents(AgentsArgs),
+    /// Show which areas import which, and what the policy allows
+    Graph(GraphArgs),
     /// Write a commented policy fitted to this repository
     Init(JsonArgs),
     /// Say whether a job could run here, and try the confinement and the lock for real
@@ -75,6 +78,7 @@ impl Command {
             Command::Trailers(args) => args.json,
             Command::Status(args) | Command::Init(args) | Command::Doctor(args) => args.json,
             Command::Log(args) => args.json,
+            Command::Graph(args) => args.format() == Format::Json,
             Command::Land(args) => args.json,
             Command::Drop(args) => args.json,
             Command::Open(args) => args.json,
@@ -221,6 +225,40 @@ pub struct CheckArgs {
     /// One JSON object instead of lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// `agentgate graph`
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// How it is drawn: text, json, mermaid or dot
+    #[arg(long, value_name = "FORMAT", value_parser = format, default_value = "text")]
+    pub format: Format,
+    /// The commit whose policy and files are read [default: HEAD]
+    #[arg(long, value_name = "REV", conflicts_with = "head")]
+    pub base: Option<String>,
+    /// The same by another name
+    #[arg(long, value_name = "REV")]
+    pub head: Option<String>,
+    /// As --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+impl GraphArgs {
+    /// How it was asked for.
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "text" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        "mermaid" => Ok(Format::Mermaid),
+        "dot" => Ok(Format::Dot),
+        _ => Err("write text, json, mermaid or dot".to_owned()),
+    }
 }
 
 /// `agentgate preflight`

@@ -7,6 +7,7 @@ pub mod check;
 pub mod demo;
 pub mod doctor;
 pub mod drop;
+pub mod graph;
 pub mod implementer;
 pub mod init;
 pub mod jobs;

@@ -6,12 +6,14 @@
 
 pub mod autoexec;
 pub mod content;
+pub mod graph;
 pub mod imports;
 mod known;
 pub mod leftovers;
 pub mod manifests;
 pub mod policy;
 pub mod render;
+pub mod resolve;
 pub mod rules;
 pub mod tree;
 pub mod yaml;
@@ -39,6 +41,10 @@ pub enum Rule {
     ForbiddenDirectory,
     /// An import that `forbidden_imports` names.
     ForbiddenImport,
+    /// An import of another area that `may_depend_on` does not name.
+    DependencyEdge,
+    /// An import from outside that `allowed_imports` does not name.
+    ImportNotAllowed,
     /// More new top-level directories than allowed.
     NewTopLevelDirectory,
     /// A new directory although the task's Non-goals name `new directories`.
@@ -60,6 +66,8 @@ impl Rule {
             Rule::ProtectedPath => "protected-path",
             Rule::ForbiddenDirectory => "forbidden-directory",
             Rule::ForbiddenImport => "forbidden-import",
+            Rule::DependencyEdge => "dependency-edge",
+            Rule::ImportNotAllowed => "import-not-allowed",
             Rule::NewTopLevelDirectory => "new-top-level-directory",
             Rule::NewDirectory => "new-directory",
             Rule::OutOfScope => "out-of-scope",
@@ -74,7 +82,7 @@ impl Rule {
         match self {
             Rule::ProtectedPath => Exit::ProtectedPath,
             Rule::ForbiddenDirectory => Exit::ForbiddenDirectory,
-            Rule::ForbiddenImport => Exit::ForbiddenImport,
+            Rule::ForbiddenImport | Rule::DependencyEdge | Rule::ImportNotAllowed => Exit::ForbiddenImport,
             Rule::NewTopLevelDirectory | Rule::NewDirectory => Exit::NewTopLevelDirectory,
             Rule::OutOfScope => Exit::OutOfScope,
             Rule::NewDependency => Exit::ForbiddenDependency,

@@ -1,13 +1,16 @@
 //! Outcomes as text and JSON; the only writers to standard output.
 
 mod doctor_text;
+mod graph;
 mod json;
 mod progress;
 mod text;
 
 use std::io::Write;
 
-use crate::commands::{agents, check, demo, doctor, drop, init, jobs, land, open, preflight, run, trailers};
+use crate::commands::{
+    agents, check, demo, doctor, drop, graph as graph_command, init, jobs, land, open, preflight, run, trailers,
+};
 use crate::exit::{Exit, Stop};
 
 pub use progress::Terminal;
@@ -36,6 +39,8 @@ pub enum Outcome {
     Open(open::Report),
     /// `agents`
     Agents(agents::Report),
+    /// `graph`
+    Graph(graph_command::Report),
     /// `init`
     Init(init::Report),
     /// `doctor`

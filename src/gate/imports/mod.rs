@@ -61,6 +61,7 @@ mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
 
+pub(in crate::gate) use identity::percent_decoded;
 pub use matching::{dead, matches, matches_relative};
 
 /// Languages whose imports this version reads.

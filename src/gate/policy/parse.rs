@@ -3,7 +3,7 @@
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
-use super::{Area, ImportRule, Policy, Stance};
+use super::{Area, ImportRule, Policy, Stance, areas};
 
 /// Top-level keys that are enforced.
 const TOP: &[&str] = &[
@@ -24,9 +24,15 @@ const TOP_LATER: &[&str] = &[
     "allowed_credentials",
 ];
 /// Keys of an area that are enforced.
-const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
+const AREA: &[&str] = &[
+    "allowed_roots",
+    "forbidden_imports",
+    "forbidden_dirs",
+    "may_depend_on",
+    "allowed_imports",
+];
 /// Keys of an area whose rules are not built yet.
-const AREA_LATER: &[&str] = &["may_depend_on", "allowed_imports"];
+const AREA_LATER: &[&str] = &[];
 
 pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     let (source, entries) = yaml::read(POLICY_PATH, bytes)?;
@@ -63,6 +69,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
             _ => policy.areas.push(area(&source, entry)?),
         }
     }
+    areas::check(&source, &entries, &policy.areas)?;
     let has_rule = !policy.must_not_touch.is_empty()
         || policy.unmapped == Stance::Deny
         || policy.autoexec == Stance::Deny
@@ -70,7 +77,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         || policy
             .areas
             .iter()
-            .any(|area| !area.forbidden_imports.is_empty() || !area.forbidden_dirs.is_empty());
+            .any(|area| area.reads_imports() || !area.forbidden_dirs.is_empty());
     match has_rule {
         true => Ok(policy),
         false => Err(format!(
@@ -117,6 +124,8 @@ fn area(source: &Source, entry: &Entry) -> Result<Area, String> {
         allowed_roots: Vec::new(),
         forbidden_imports: Vec::new(),
         forbidden_dirs: Vec::new(),
+        may_depend_on: None,
+        allowed_imports: None,
     };
     for inner in source.map(&entry.value, name)? {
         let key = format!("{name}.{}", inner.key);
@@ -124,6 +133,8 @@ fn area(source: &Source, entry: &Entry) -> Result<Area, String> {
             "allowed_roots" => area.allowed_roots = paths(source, &inner.value, &key)?,
             "forbidden_imports" => area.forbidden_imports = imports(source, &inner.value, &key)?,
             "forbidden_dirs" => area.forbidden_dirs = paths(source, &inner.value, &key)?,
+            "may_depend_on" => area.may_depend_on = Some(areas::may_depend_on(source, &inner.value, &key)?),
+            "allowed_imports" => area.allowed_imports = Some(areas::allowed_imports(source, &inner.value, &key)?),
             other if AREA_LATER.contains(&other) => return Err(later(source, inner)),
             _ => return Err(unknown_in_area(source, entry, inner)),
         }
@@ -201,7 +212,7 @@ fn paths(source: &Source, node: &Node, key: &str) -> Result<Vec<PathRule>, Strin
     Ok(rules)
 }
 
-fn imports(source: &Source, node: &Node, key: &str) -> Result<Vec<ImportRule>, String> {
+pub(super) fn imports(source: &Source, node: &Node, key: &str) -> Result<Vec<ImportRule>, String> {
     if let Some(long) = source
         .list(node, key)?
         .iter()

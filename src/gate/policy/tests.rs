@@ -358,7 +358,7 @@ fn misspelt_and_misplaced_keys_are_refused() {
         (
             "a:\n  b:\n    forbidden_dirs: [x]",
             "4:3: unknown key `b` in the area `a`",
-            "known in an area: allowed_roots, forbidden_imports, forbidden_dirs",
+            "known in an area: allowed_roots, forbidden_imports, forbidden_dirs, may_depend_on, allowed_imports",
         ),
         (
             "dependancies: {new: deny}",
@@ -410,14 +410,6 @@ fn what_is_not_enforced_yet_is_refused() {
         (
             "allowed_credentials: [x]",
             "3:1: `allowed_credentials` is not enforced by this version",
-        ),
-        (
-            "a: {may_depend_on: [b]}",
-            "3:5: `may_depend_on` is not enforced by this version",
-        ),
-        (
-            "a: {allowed_imports: [b]}",
-            "3:5: `allowed_imports` is not enforced by this version",
         ),
         (
             "a: {forbidden_imports: [x, {import: redis}]}",
@@ -489,6 +481,8 @@ fn each_kind_of_rule_counts_as_a_rule() {
         "max_new_top_level_dirs: 0",
         "a: {forbidden_imports: [x]}",
         "a: {forbidden_dirs: [x]}",
+        "a: {allowed_roots: [x], may_depend_on: []}",
+        "a: {allowed_imports: []}",
     ] {
         assert!(of(&format!("version: 1\n{line}\n")).is_ok(), "{line}");
     }
@@ -600,4 +594,67 @@ fn duplicate_areas_are_refused() {
         "4:1: duplicate key `a`, first on line 3"
     );
     assert_eq!(with("a: {forbidden_dirs: [x]}\nb:").0, "4:1: `b` has no value");
+}
+
+#[test]
+fn the_package_graph_is_read() {
+    let policy = of(
+        "version: 1\na: {allowed_roots: [a], may_depend_on: [b, c]}\nb: {allowed_roots: [b], may_depend_on: \
+                     []}\nc: {allowed_roots: [c], allowed_imports: [lodash, \"@acme/*\"]}\n",
+    )
+    .unwrap();
+    let names = |area: usize| policy.areas[area].may_depend_on.clone();
+    assert_eq!(names(0), Some(vec!["b".to_owned(), "c".to_owned()]));
+    assert_eq!((names(1), names(2)), (Some(Vec::new()), None));
+    let allowed = policy.areas[2].allowed_imports.as_ref().unwrap();
+    assert_eq!(allowed[1].key, "c.allowed_imports[1]");
+    assert!(policy.areas[0].allowed_imports.is_none());
+}
+
+#[test]
+fn edges_that_cannot_be_meant_are_refused() {
+    for (line, first, hint) in [
+        (
+            "shared: {allowed_roots: [s]}\na: {allowed_roots: [a], may_depend_on: [shard]}",
+            "4:41: there is no area `shard`",
+            "did you mean `shared`?",
+        ),
+        (
+            "a: {allowed_roots: [a], may_depend_on: [elsewhere]}",
+            "3:41: there is no area `elsewhere`",
+            "there is no other area",
+        ),
+        (
+            "a: {allowed_roots: [a], may_depend_on: [a]}",
+            "3:41: `a` names itself in its `may_depend_on`",
+            "remove it: an area always may import itself",
+        ),
+        (
+            "b: {forbidden_imports: [x]}\na: {allowed_roots: [a], may_depend_on: [b]}",
+            "4:41: the area `b` has no `allowed_roots`, so nothing can depend on it",
+            "give it roots, or remove it here",
+        ),
+        (
+            "a: {may_depend_on: []}",
+            "3:5: `a` has `may_depend_on` and no `allowed_roots`",
+            "say which paths the area consists of",
+        ),
+        (
+            "a: {allowed_imports: [{import: x}]}",
+            "3:23: `a.allowed_imports[0]` must be text, not a map",
+            "",
+        ),
+        (
+            "a: {allowed_imports: [./x]}",
+            "3:23: import `./x`: a path, and only external packages are matched",
+            "protect own folders with `forbidden_dirs`",
+        ),
+        (
+            "a: {may_depend_on: b}",
+            "3:20: `a.may_depend_on` must be a list, not text",
+            "write `[b]`",
+        ),
+    ] {
+        assert_eq!(with(line), (first.to_owned(), hint.to_owned()), "{line}");
+    }
 }

@@ -8,7 +8,7 @@ mod sources;
 use std::collections::HashSet;
 
 use super::aliases::{self, Aliases};
-use super::{finding, shown};
+use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::tree::Side;
@@ -17,16 +17,38 @@ use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, T
 /// Source files above this many bytes are not read: nobody reviews them either.
 const MAX_SOURCE: u64 = 10 * 1024 * 1024;
 
-/// Every import of every changed source file that an area's `forbidden_imports` names.
-pub(super) fn judge(
-    policy: &Policy,
-    base: &dyn Tree,
-    candidate: &dyn Tree,
+/// A changed source file as it was read: each is read once, for all rules that look at imports.
+pub(super) struct Scanned<'a> {
+    /// Where it is source.
+    pub(super) path: Vec<u8>,
+    pub(super) language: Language,
+    /// The areas whose import rules cover it.
+    pub(super) areas: Vec<&'a Area>,
+    found: Vec<Import>,
+    known: HashSet<(String, Vec<String>, bool)>,
+}
+
+impl Scanned<'_> {
+    /// The imports that rules look at: with `existing: allow` not those that the base has there.
+    pub(super) fn new_imports(&self) -> impl Iterator<Item = &Import> {
+        self.found
+            .iter()
+            .filter(|import| import.kind != ImportKind::Opaque && !self.known.contains(&spelling(import)))
+    }
+}
+
+/// Every import of every changed source file that an area's `forbidden_imports` names. What was read
+/// is given back.
+pub(super) fn judge<'p>(
+    policy: &'p Policy,
+    own_modules: &mut Resolvers,
+    aliases: &mut Aliases,
     changes: &[Change],
     verdict: &mut Verdict,
-) -> Result<(), GateError> {
+) -> Result<Vec<Scanned<'p>>, GateError> {
+    let (base, candidate) = (own_modules.base_tree, own_modules.candidate_tree);
     let mut own = None;
-    let mut aliases = Aliases::of(candidate);
+    let mut scanned = Vec::new();
     for source in sources::of(policy, candidate, changes, verdict)? {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
@@ -39,7 +61,7 @@ pub(super) fn judge(
                 let mut finding = finding(
                     Rule::Uninspectable,
                     &path,
-                    &format!("{}.forbidden_imports", areas[0].name),
+                    &areas[0].import_key().unwrap_or_default(),
                     format!("its imports cannot be read: {}", opaque.why),
                     "make the file plain source text that a person can review".into(),
                 );
@@ -71,8 +93,8 @@ pub(super) fn judge(
                 _ => Vec::new(),
             },
         };
-        for area in areas {
-            file.judge(area, &found, &known, verdict);
+        for area in &areas {
+            file.judge(area, &found, &known, own_modules, verdict)?;
         }
         let opaque = found.iter().filter(|import| import.kind == ImportKind::Opaque).count();
         if opaque > 0 {
@@ -83,15 +105,21 @@ pub(super) fn judge(
                 if opaque == 1 { "it" } else { "them" },
             ));
         }
+        scanned.push(Scanned {
+            path,
+            language,
+            areas,
+            found,
+            known,
+        });
     }
-    Ok(())
+    Ok(scanned)
 }
 
 /// Whether the area's import rules cover the file. Case twins of a root count: on a case-folding
 /// disk they are the root.
 fn reads(area: &Area, path: &[u8]) -> bool {
-    !area.forbidden_imports.is_empty()
-        && (area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some()))
+    area.reads_imports() && (area.allowed_roots.is_empty() || area.covers(path))
 }
 
 fn read(
@@ -131,15 +159,25 @@ impl File<'_> {
         area: &Area,
         found: &[Import],
         known: &HashSet<(String, Vec<String>, bool)>,
+        own_modules: &mut Resolvers,
         verdict: &mut Verdict,
-    ) {
+    ) -> Result<(), Unreadable> {
         for rule in &area.forbidden_imports {
             let mut lines = HashSet::new();
             for import in found {
                 if import.kind == ImportKind::Opaque || known.contains(&spelling(import)) {
                     continue;
                 }
-                match self.answer(&rule.entry, import) {
+                let answer = match self.answer(&rule.entry, import) {
+                    Answer::Forbidden
+                        if self.may_be_own(&rule.entry, import)
+                            && own_modules.own(self.language, import, self.path)? =>
+                    {
+                        Answer::Own
+                    }
+                    answer => answer,
+                };
+                match answer {
                     Answer::Forbidden if lines.insert(import.line) => {
                         verdict.findings.push(self.finding(area, rule, import));
                     }
@@ -153,6 +191,17 @@ impl File<'_> {
                     Answer::Forbidden | Answer::Other => {}
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Whether the entry is one that own modules do not answer to. In Python one with dots may name an
+    /// own module on purpose, and an npm alias is another package than it seems.
+    fn may_be_own(&self, entry: &str, import: &Import) -> bool {
+        match self.language {
+            Language::Python => !entry.contains('.') && !import.identity.is_empty(),
+            Language::JavaScript => imports::matches(entry, self.language, import),
+            _ => true,
         }
     }
 

@@ -4,15 +4,19 @@
 //! first finding, so a verdict names everything that is wrong at once.
 
 mod aliases;
+mod allowed_imports;
 mod autoexec;
 mod dead;
 mod forbidden_imports;
+pub(super) mod graph;
 mod new_folders;
 mod protected;
 mod scope;
 
 use std::collections::HashSet;
 
+use super::imports::{Import, Language};
+use super::resolve::{self, Resolver};
 use super::tree::{Side, diff};
 use super::{Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, content, manifests};
 use crate::task::Task;
@@ -27,7 +31,11 @@ pub fn judge(
     let changes = diff(base, candidate)?;
     let mut verdict = guard(policy, &[base], candidate, &changes)?;
     protected::forbidden_directories(policy, &changes, &mut verdict);
-    forbidden_imports::judge(policy, base, candidate, &changes, &mut verdict)?;
+    let mut own = Resolvers::of(base, candidate);
+    let mut names = aliases::Aliases::of(candidate);
+    let scanned = forbidden_imports::judge(policy, &mut own, &mut names, &changes, &mut verdict)?;
+    graph::judge(policy, &mut own, &scanned, &mut verdict)?;
+    allowed_imports::judge(&mut own, &mut names, &scanned, &mut verdict)?;
     new_folders::top_level(policy, base, candidate, &mut verdict)?;
     scope::unmapped(policy, &changes, &mut verdict);
     if let Some(task) = task {
@@ -43,6 +51,30 @@ pub fn judge(
     dead::notice(policy, base, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
+}
+
+/// Both trees, and where imports lead in each. Nothing is indexed before an import asks.
+struct Resolvers<'a> {
+    base_tree: &'a dyn Tree,
+    candidate_tree: &'a dyn Tree,
+    base: Resolver<'a>,
+    candidate: Resolver<'a>,
+}
+
+impl<'a> Resolvers<'a> {
+    fn of(base: &'a dyn Tree, candidate: &'a dyn Tree) -> Resolvers<'a> {
+        Resolvers {
+            base_tree: base,
+            candidate_tree: candidate,
+            base: Resolver::of(base),
+            candidate: Resolver::of(candidate),
+        }
+    }
+
+    /// Whether an import is the repository's own in both.
+    fn own(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        resolve::is_own(&mut self.base, &mut self.candidate, language, import, from)
+    }
 }
 
 /// A file that a rule already reported because it cannot be read is not reported again for being
