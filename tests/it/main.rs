@@ -18,6 +18,7 @@ mod drop_open;
 mod exits;
 mod floors;
 mod gate;
+mod graph;
 mod init;
 mod land;
 mod lock;

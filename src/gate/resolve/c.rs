@@ -35,8 +35,9 @@ pub(super) fn resolve(files: &Files, raw: &str, from: &[u8]) -> Target {
     let top = [b"include".to_vec(), b"inc".to_vec(), b"src".to_vec(), Vec::new()];
     let is_searched =
         |root: &&Vec<u8>| is_quoted || top.contains(root) || name(root) == b"include" || name(root) == b"inc";
-    if let Some(found) = roots.iter().filter(is_searched).find_map(|root| file(root)) {
-        return Target::one(found);
+    let found = Target::all(roots.iter().filter(is_searched).filter_map(|root| file(root)).collect());
+    if found != Target::External {
+        return found;
     }
     let has_parts = |path: &[u8]| {
         path.split(|&byte| byte == b'/')

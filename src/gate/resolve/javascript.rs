@@ -56,8 +56,8 @@ pub(super) fn resolve(
     if specifier.starts_with('#') {
         return by_imports(files, npm, specifier, from);
     }
-    if let Some((folder, rest)) = npm.package(files, specifier, from)? {
-        return Ok(Target::one(in_package(files, npm, &folder, rest)?));
+    if let Target::Local(found) = by_package(files, npm, specifier, from)? {
+        return Ok(Target::Local(found));
     }
     if ["@/", "~/", "~~/", "@@/"]
         .iter()
@@ -165,50 +165,58 @@ fn by_tsconfig(
     from: &[u8],
 ) -> Result<Option<Target>, Unreadable> {
     let mut missed = None;
+    let mut all = Vec::new();
     for folder in upward(from) {
         let found = configs.in_folder(files, npm, folder)?;
         for config in found.iter() {
-            for (pattern, aims) in &config.paths {
+            let mut is_outside = false;
+            'config: for (pattern, aims) in &config.paths {
                 let Some(star) = matched(pattern, specifier) else {
                     continue;
                 };
                 for aim in aims {
                     let Aim::Path(target) = aim else {
-                        if pattern != "*" {
-                            return Ok(Some(Target::External));
-                        }
+                        is_outside = true;
                         continue;
                     };
-                    let path = follow(b"", &filled(target, star));
-                    let path = match path {
-                        Some(path) => path,
-                        None => continue,
+                    let Some(path) = follow(b"", &filled(target, star)) else {
+                        continue;
                     };
-                    if let Some(found) = module(files, npm, &path)? {
-                        return Ok(Some(Target::one(found)));
-                    }
-                    if specifier.ends_with('/')
-                        && let Some(found) = files.folder(&path)
-                    {
-                        return Ok(Some(Target::one(found)));
+                    let folder = files.folder(&path).filter(|_| specifier.ends_with('/'));
+                    if let Some(found) = module(files, npm, &path)?.or(folder) {
+                        all.push(found);
+                        break 'config;
                     }
                 }
-                if pattern != "*" {
+                if pattern != "*" && !is_outside {
                     missed.get_or_insert_with(|| format!("`paths` maps it by {pattern:?}, and there is no such file"));
                 }
             }
             if let Some(path) = config.base.as_ref().and_then(|base| follow(base, specifier.as_bytes()))
                 && let Some(found) = module(files, npm, &path)?
             {
-                return Ok(Some(Target::one(found)));
+                all.push(found);
             }
         }
     }
+    let found = Target::all(all);
+    if found != Target::External {
+        return Ok(Some(found));
+    }
     // A package may have a name that a pattern matches too.
     match missed {
-        Some(why) if npm.package(files, specifier, from)?.is_none() => Ok(Some(Target::Unresolved(why))),
+        Some(why) if by_package(files, npm, specifier, from)? == Target::External => Ok(Some(Target::Unresolved(why))),
         _ => Ok(None),
     }
+}
+
+fn by_package(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u8]) -> Result<Target, Unreadable> {
+    let (folders, rest) = npm.packages(files, specifier, from)?;
+    let mut all = Vec::new();
+    for folder in folders {
+        all.push(in_package(files, npm, &folder, rest)?);
+    }
+    Ok(Target::all(all))
 }
 
 fn by_imports(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u8]) -> Result<Target, Unreadable> {
@@ -227,9 +235,9 @@ fn by_imports(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u
             return Ok(Target::one(found));
         }
         if !aim.starts_with('.')
-            && let Some((folder, rest)) = npm.package(files, aim, from)?
+            && let Target::Local(found) = by_package(files, npm, aim, from)?
         {
-            return Ok(Target::one(in_package(files, npm, &folder, rest)?));
+            return Ok(Target::Local(found));
         }
     }
     Ok(match aims.iter().all(|aim| !aim.starts_with('.')) {

@@ -6,7 +6,9 @@
 //! followed (tsconfig, go.mod ...) is read from the same tree, bounded, without recursion.
 //!
 //! One file a language says how that language finds a module. Where a package or namespace lies in
-//! several places, all of them are given. Type-only imports are resolved like any other.
+//! several places, all of them are given; so are they where two configurations or roots lead to
+//! different files, since a file that an agent adds nearer by must not hide what was there. Type-only
+//! imports are resolved like any other.
 
 mod c;
 mod cargo;
@@ -40,8 +42,9 @@ pub use standard::is_standard;
 /// Where an import leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A file or folder of the repository, links followed. More than one only where the language
-    /// itself has several (the folders of one package or namespace); never empty.
+    /// A file or folder of the repository, links followed. More than one where a package lies in
+    /// several places, or where two configurations lead to different ones, the likeliest first; never
+    /// empty.
     Local(Vec<Vec<u8>>),
     /// Something from outside: a package, or the language's own library.
     External,
@@ -53,6 +56,16 @@ pub enum Target {
 impl Target {
     fn one(path: Vec<u8>) -> Target {
         Target::Local(vec![path])
+    }
+
+    /// All of these, each once; external where there are none.
+    fn all(mut places: Vec<Vec<u8>>) -> Target {
+        let mut seen = std::collections::HashSet::new();
+        places.retain(|place| seen.insert(place.clone()));
+        match places.is_empty() {
+            true => Target::External,
+            false => Target::Local(places),
+        }
     }
 
     fn unresolved(why: impl Into<String>) -> Target {

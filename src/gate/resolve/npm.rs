@@ -52,31 +52,32 @@ impl Packages {
         Ok(None)
     }
 
-    /// The folder of the own package that a specifier names, and what is left of the specifier
+    /// The folders of the own packages that a specifier names, and what is left of the specifier
     /// (without a slash in front).
-    pub(super) fn package<'s>(
+    pub(super) fn packages<'s>(
         &mut self,
         files: &Files,
         specifier: &'s str,
         from: &[u8],
-    ) -> Result<Option<(Vec<u8>, &'s str)>, Unreadable> {
+    ) -> Result<(Vec<Vec<u8>>, &'s str), Unreadable> {
         let (name, rest) = split(specifier);
+        let mut found = Vec::new();
         // By its own name, from inside.
         for folder in upward(from) {
             if let Some(manifest) = self.manifest(files, folder)?
                 && manifest.get("name").and_then(Value::as_str) == Some(name)
             {
-                return Ok(Some((folder.to_vec(), rest)));
+                found.push(folder.to_vec());
             }
         }
         if let Some((folder, manifest)) = self.nearest(files, from)?
             && let Some(path) = linked(&manifest, name)
             && let Some(folder) = follow(&folder, path.as_bytes()).and_then(|path| files.folder(&path))
         {
-            return Ok(Some((folder, rest)));
+            found.push(folder);
         }
-        let found = self.members(files)?.get(name).and_then(|folders| folders.first());
-        Ok(found.map(|folder| (folder.clone(), rest)))
+        found.extend(self.members(files)?.get(name).into_iter().flatten().cloned());
+        Ok((found, rest))
     }
 
     /// The path that a specifier into an own package stands for, whatever its `exports` say.
@@ -86,8 +87,8 @@ impl Packages {
         specifier: &str,
         from: &[u8],
     ) -> Result<Option<Vec<u8>>, Unreadable> {
-        let found = self.package(files, specifier, from)?;
-        Ok(found.and_then(|(folder, rest)| follow(&folder, rest.as_bytes())))
+        let (found, rest) = self.packages(files, specifier, from)?;
+        Ok(found.first().and_then(|folder| follow(folder, rest.as_bytes())))
     }
 
     fn members(&mut self, files: &Files) -> Result<&HashMap<String, Vec<Vec<u8>>>, Unreadable> {

@@ -82,7 +82,14 @@ pub(super) fn resolve(files: &Files, prefixes: &Prefixes, import: &Import, from:
     }
     let lower: Vec<String> = import.identity.iter().map(|name| name.to_lowercase()).collect();
     let mut is_own = false;
+    let mut all = Vec::new();
+    let mut longest = 0;
     for prefix in prefixes.0.iter().filter(|prefix| lower.starts_with(&prefix.segments)) {
+        // Of two prefixes the longer one decides, where it leads anywhere.
+        if !all.is_empty() && prefix.segments.len() < longest {
+            break;
+        }
+        longest = prefix.segments.len();
         // An empty prefix is a fallback for any name, and makes none the repository's own by itself.
         is_own |= !prefix.segments.is_empty();
         let rest = match prefix.keeps_prefix {
@@ -95,25 +102,23 @@ pub(super) fn resolve(files: &Files, prefixes: &Prefixes, import: &Import, from:
                 continue;
             };
             if let Some(found) = files.file(&[path.as_slice(), b".php"].concat()) {
-                return Target::one(found);
-            }
-            if is_own && let Some(found) = files.folder(&path) {
-                return Target::one(found);
-            }
+                all.push(found);
+            } else if is_own && let Some(found) = files.folder(&path) {
+                all.push(found);
             // A function or constant of a namespace has no file of its own.
-            if is_own
+            } else if is_own
                 && let Some(found) = files.folder(parent(&path))
                 && prefix.segments.len() < lower.len()
                 && !prefix.keeps_prefix
                 && found.len() > folder.len()
             {
-                return Target::one(found);
+                all.push(found);
             }
         }
     }
-    match is_own {
-        true => Target::unresolved("no file below its composer.json prefix"),
-        false => Target::External,
+    match Target::all(all) {
+        Target::External if is_own => Target::unresolved("no file below its composer.json prefix"),
+        found => found,
     }
 }
 

@@ -56,23 +56,20 @@ pub(super) fn resolve(files: &Files, roots: &[Vec<u8>], raw: &str, from: &[u8], 
     }
     let mut above: Vec<&Vec<u8>> = roots.iter().filter(|root| below(from, root).is_some()).collect();
     above.sort_by_key(|root| std::cmp::Reverse(root.len()));
-    let nearest = above.into_iter().find_map(|root| absolute(files, root, &names));
-    if let Some(found) = nearest {
-        return Target::one(found);
-    }
+    let mut found: Vec<Vec<u8>> = above
+        .into_iter()
+        .filter_map(|root| absolute(files, root, &names))
+        .collect();
     if siblings == Siblings::Count
         && files.file(&join(parent(from), b"__init__.py")).is_none()
-        && let Some(found) = absolute(files, parent(from), &names)
+        && let Some(beside) = absolute(files, parent(from), &names)
     {
-        return Target::one(found);
+        found.push(beside);
     }
-    let mut found: Vec<Vec<u8>> = roots.iter().filter_map(|root| absolute(files, root, &names)).collect();
-    found.sort_unstable();
-    found.dedup();
-    match found.is_empty() {
-        true => Target::External,
-        false => Target::Local(found),
+    if found.is_empty() {
+        found.extend(roots.iter().filter_map(|root| absolute(files, root, &names)));
     }
+    Target::all(found)
 }
 
 fn relative(files: &Files, names: &[&str], dots: usize, from: &[u8]) -> Target {

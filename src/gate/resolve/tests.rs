@@ -343,3 +343,51 @@ fn the_languages_own_libraries_are_known() {
         );
     }
 }
+
+#[test]
+fn a_nearer_file_does_not_hide_what_was_there() {
+    let tree = Small::new(&[
+        ("billing/core.py", ""),
+        ("payments/setup.py", ""),
+        ("payments/billing/core.py", ""),
+        ("package.json", r#"{"workspaces": ["libs/*"]}"#),
+        ("libs/billing/package.json", r#"{"name": "@acme/billing"}"#),
+        ("libs/billing/index.js", ""),
+        ("payments/package.json", r#"{"name": "@acme/billing"}"#),
+        ("payments/index.js", ""),
+        (
+            "tsconfig.json",
+            r#"{"compilerOptions": {"paths": {"@b/*": ["./libs/billing/*"]}}}"#,
+        ),
+        (
+            "payments/tsconfig.x.json",
+            r#"{"compilerOptions": {"paths": {"@b/*": ["./*"]}}}"#,
+        ),
+        ("include/billing/x.h", ""),
+        ("payments/include/billing/x.h", ""),
+    ]);
+    for (language, raw, expected) in [
+        (
+            Language::Python,
+            "billing.core",
+            "payments/billing/core.py billing/core.py",
+        ),
+        (
+            Language::JavaScript,
+            "@acme/billing",
+            "payments/index.js libs/billing/index.js",
+        ),
+        (
+            Language::JavaScript,
+            "@b/index",
+            "payments/index.js libs/billing/index.js",
+        ),
+        (
+            Language::C,
+            "<billing/x.h>",
+            "payments/include/billing/x.h include/billing/x.h",
+        ),
+    ] {
+        assert_eq!(leads(&tree, language, raw, "payments/x"), expected, "{raw}");
+    }
+}
