@@ -64,6 +64,33 @@ pub fn python(body: &[u8], raw: bool) -> Option<String> {
     })
 }
 
+/// The body of an interpreted string of Go; None where the compiler refuses it.
+pub fn go(body: &[u8]) -> Option<String> {
+    decode(body, |rest, out| {
+        let long = |length: usize| number(rest.get(1..=length)?, 16);
+        let byte = |code: u32, used: usize, out: &mut Vec<u8>| {
+            out.push(u8::try_from(code).ok()?);
+            Some(used)
+        };
+        match rest {
+            // A byte, not a character.
+            [b'x', ..] => byte(long(2)?, 3, out),
+            [b'0'..=b'7', ..] => byte(number(rest.get(..3)?, 8)?, 3, out),
+            [b'u', ..] => push(out, long(4)?, 5),
+            [b'U', ..] => push(out, long(8)?, 9),
+            [b'n', ..] => push(out, 10, 1),
+            [b't', ..] => push(out, 9, 1),
+            [b'r', ..] => push(out, 13, 1),
+            [b'a', ..] => push(out, 7, 1),
+            [b'b', ..] => push(out, 8, 1),
+            [b'v', ..] => push(out, 11, 1),
+            [b'f', ..] => push(out, 12, 1),
+            [b'\\' | b'"' | b'\'', ..] => Some(0),
+            _ => None,
+        }
+    })
+}
+
 /// Copies `body`, handing what follows each backslash to `escape`, which writes what it stands for
 /// and answers how many bytes it used; with 0 the next character is copied as it is.
 fn decode(body: &[u8], escape: impl Fn(&[u8], &mut Vec<u8>) -> Option<usize>) -> Option<String> {

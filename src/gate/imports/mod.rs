@@ -35,6 +35,7 @@ mod javascript_require;
 mod jsx;
 mod jsx_start;
 mod kotlin;
+mod lexeme;
 mod mask_js;
 mod mask_js_brackets;
 mod mask_js_literals;
@@ -60,6 +61,8 @@ mod tests_hostile;
 mod tests_javascript;
 #[cfg(test)]
 mod tests_python;
+#[cfg(test)]
+mod tests_rust_go;
 
 pub(in crate::gate) use identity::percent_decoded;
 pub use matching::{dead, matches, matches_relative};

@@ -1,11 +1,530 @@
-//! Imports of Rust.
+//! Imports of a Rust file: `use`, one for each leaf of its tree, `extern crate`, and names of a
+//! crate at the root of a path (`redis::cmd()`, `#[redis::test]`), which need no import.
+//!
+//! What is in the brackets of a macro is code like any other. Whether a name is a crate's is told
+//! by [`scopes`]; where it is not certain, it is taken for a crate's. Chosen, where only types or
+//! other files would tell:
+//! - A root that begins with an upper-case letter is a type and no reference of its own; neither
+//!   are the names of primitive types. In `use` it counts, unless the file declares it.
+//! - A path through a name that a `use` brought in is no second import; that `use` is reported. But
+//!   `use redis::x` counts although `redis` was brought in by a `use`, which may be a function's.
+//! - `mod redis;` is taken for a module; that its file may begin with `#![cfg(any())]` and so be
+//!   none is not seen here.
+//! - Of edition 2018 and later. In 2015 a path of `use` begins at the crate's own root, and crates
+//!   need `extern crate`, which is reported in any case.
+//! - Where a macro of the file puts in the crate's name (`use $x;`, `$x::f()`), the words in its
+//!   calls count as references. Macros of other files, and names that a macro puts together, are
+//!   not seen.
 
+mod mask;
+mod roots;
+mod scopes;
+#[cfg(test)]
+mod tests;
+mod use_tree;
+
+use std::collections::HashSet;
+
+use super::ImportKind;
+use super::lexeme::{Cursor, Kind, Lexeme};
 use super::source::{Fault, Found};
+use mask::Reading;
+use roots::Roots;
+use scopes::{Handle, Meaning, Place, Scopes, both};
+use use_tree::End;
 
-/// Every import of the file.
-pub fn scan(_source: &[u8]) -> Result<Vec<Found>, Fault> {
-    Err(Fault {
-        why: "is not read yet",
-        at: 0,
-    })
+/// Every import, in no particular order. Where the mask depends on the edition, those of both.
+pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+    let reading = Reading {
+        raw_c_strings: true,
+        front_matter: true,
+    };
+    let first = mask::mask(source, reading);
+    let (raw, front) = match &first {
+        Ok(masked) => (masked.has_raw_c_string, masked.has_front_matter),
+        // Of a file that cannot be read the questions are not known.
+        Err(_) => (true, true),
+    };
+    let mut answer = first.and_then(|masked| read(source, &masked.mask));
+    for (raw_c_strings, front_matter) in [(false, true), (true, false), (false, false)] {
+        if (raw_c_strings || raw) && (front_matter || front) {
+            let reading = Reading {
+                raw_c_strings,
+                front_matter,
+            };
+            // What is no Rust in one reading is Rust in the other, or in none.
+            if let Ok(found) = mask::mask(source, reading).and_then(|masked| read(source, &masked.mask)) {
+                match &mut answer {
+                    Ok(known) => known.extend(found),
+                    Err(_) => answer = Ok(found),
+                }
+            }
+        }
+    }
+    answer
+}
+
+/// The masks of all readings, for tests.
+#[cfg(test)]
+pub fn masks(source: &[u8]) -> Vec<Vec<u8>> {
+    [(false, false), (false, true), (true, false), (true, true)]
+        .into_iter()
+        .filter_map(|(raw_c_strings, front_matter)| {
+            let reading = Reading {
+                raw_c_strings,
+                front_matter,
+            };
+            Some(mask::mask(source, reading).ok()?.mask)
+        })
+        .collect()
+}
+
+fn read(source: &[u8], mask: &[u8]) -> Result<Vec<Found>, Fault> {
+    let mut scanner = Scanner {
+        source,
+        mask,
+        cursor: Cursor::new(mask),
+        scopes: Scopes::new(),
+        roots: Roots::default(),
+        frames: Vec::new(),
+        opening: None,
+        rules: Vec::new(),
+        computed: HashSet::new(),
+        conditions: 0,
+        item: None,
+        is_public: false,
+    };
+    scanner.run()?;
+    scanner.roots.resolve(mask, scanner.scopes)
+}
+
+/// The brackets of a macro's call.
+const MACRO: u16 = 1;
+/// Those of `macro_rules!`.
+const RULES: u16 = 2;
+/// Those of a call whose words may become the root of a path.
+const COMPUTED: u16 = 4;
+/// Those of an attribute.
+const ATTRIBUTE: u16 = 8;
+/// Flags that hold for all that is inside.
+const INHERITED: u16 = MACRO | RULES | COMPUTED | ATTRIBUTE;
+/// `{`
+const BRACE: u16 = 16;
+/// The outermost bracket of an attribute.
+const BEGINS_ATTRIBUTE: u16 = 32;
+/// Of `#![...]`.
+const INNER: u16 = 64;
+/// After `pub`.
+const VISIBILITY: u16 = 128;
+/// Of `pub(in path)`.
+const RESTRICTED: u16 = 256;
+/// The outermost bracket of a `macro_rules!`.
+const BEGINS_RULES: u16 = 512;
+
+/// An open bracket.
+#[derive(Clone, Copy)]
+struct Frame {
+    start: u32,
+    scope: u32,
+    flags: u16,
+    /// The module whose body it is.
+    module: Option<Handle>,
+}
+
+struct Scanner<'a> {
+    source: &'a [u8],
+    mask: &'a [u8],
+    cursor: Cursor<'a>,
+    scopes: Scopes<'a>,
+    roots: Roots,
+    frames: Vec<Frame>,
+    /// What the bracket that comes next is.
+    opening: Option<Opening>,
+    /// The names of the `macro_rules!` that are open.
+    rules: Vec<Lexeme>,
+    /// Macros of the file whose arguments become the root of a path.
+    computed: HashSet<&'a [u8]>,
+    /// The conditions of the attributes that stand one after the other, 0 for none.
+    conditions: u64,
+    /// The condition of the item that the scanner is in, and how many brackets were open where it
+    /// began.
+    item: Option<(u64, usize)>,
+    /// `pub` or `pub(...)` came just before.
+    is_public: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Opening {
+    Call(Lexeme),
+    Rules(Lexeme),
+    Attribute(u16),
+    Module(Option<Handle>),
+    Visibility(u16),
+}
+
+impl<'a> Scanner<'a> {
+    fn run(&mut self) -> Result<(), Fault> {
+        let mut before = [Lexeme::NONE; 2];
+        loop {
+            let token = self.cursor.next();
+            let was_public = std::mem::take(&mut self.is_public);
+            match token.kind {
+                Kind::End => break,
+                Kind::Punct(b'{' | b'(' | b'[') => self.open(token),
+                Kind::Punct(b'}' | b')' | b']') => self.close(token),
+                Kind::Punct(b';' | b',') => self.item = self.item.filter(|(_, depth)| *depth != self.frames.len()),
+                Kind::Punct(b'!') if before[0].kind == Kind::Word => self.call(before[0]),
+                Kind::Punct(b'#') => self.attribute(),
+                Kind::Path => self.path(token, before)?,
+                Kind::Word => self.word(token, before, was_public)?,
+                _ => {}
+            }
+            before = [token, before[0]];
+        }
+        Ok(())
+    }
+
+    fn flags(&self) -> u16 {
+        self.frames.last().map_or(0, |frame| frame.flags)
+    }
+
+    fn scope(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.scope)
+    }
+
+    fn open(&mut self, token: Lexeme) {
+        let mut flags = self.flags() & INHERITED;
+        let mut module = None;
+        let mut is_module = false;
+        match self.opening.take() {
+            Some(Opening::Call(name)) => {
+                flags |= MACRO;
+                if self.computed.contains(self.cursor.bytes(name)) {
+                    flags |= COMPUTED;
+                }
+            }
+            Some(Opening::Rules(name)) => {
+                flags |= RULES | BEGINS_RULES;
+                self.rules.push(name);
+            }
+            Some(Opening::Attribute(inner)) => {
+                if flags & ATTRIBUTE == 0 {
+                    flags |= BEGINS_ATTRIBUTE | inner;
+                }
+                flags |= ATTRIBUTE;
+            }
+            Some(Opening::Module(handle)) => (module, is_module) = (handle, true),
+            Some(Opening::Visibility(kind)) => flags |= VISIBILITY | kind,
+            None => {}
+        }
+        let mut scope = self.scope();
+        if token.is(b'{') {
+            flags |= BRACE;
+            scope = self.scopes.open(scope, is_module, self.condition_here());
+        }
+        self.frames.push(Frame {
+            start: u32::try_from(token.start).unwrap_or(u32::MAX),
+            scope,
+            flags,
+            module,
+        });
+    }
+
+    fn close(&mut self, token: Lexeme) {
+        let Some(frame) = self.frames.pop() else { return };
+        let depth = self.frames.len();
+        if frame.flags & BRACE != 0 {
+            self.scopes.close(frame.scope);
+        }
+        if frame.flags & BEGINS_RULES != 0 {
+            self.rules.pop();
+        }
+        self.item = self
+            .item
+            .filter(|(_, at)| *at < depth || (*at == depth && frame.flags & BRACE == 0));
+        self.is_public = frame.flags & VISIBILITY != 0;
+        if frame.flags & BEGINS_ATTRIBUTE != 0 {
+            self.end_attribute(frame, token.start);
+        }
+    }
+
+    /// `#[` or `#![`, with the cursor after the `#`.
+    fn attribute(&mut self) {
+        let mut ahead = self.cursor;
+        let mut inner = 0;
+        if ahead.peek().is(b'!') {
+            ahead.next();
+            inner = INNER;
+        }
+        if ahead.peek().is(b'[') {
+            self.cursor = ahead;
+            self.opening = Some(Opening::Attribute(inner));
+        }
+    }
+
+    fn end_attribute(&mut self, frame: Frame, end: usize) {
+        let condition = roots::condition(self.source, self.mask, frame.start as usize + 1, end);
+        if frame.flags & INNER != 0 {
+            let module = self.frames.last().and_then(|frame| frame.module);
+            if let (Some(module), true) = (module, condition != 0) {
+                self.scopes.add_condition(module, condition);
+            }
+            return;
+        }
+        self.conditions = both(self.conditions, condition);
+        let next = self.cursor.peek();
+        if next.is(b'#') {
+            return;
+        }
+        let conditions = std::mem::take(&mut self.conditions);
+        if conditions == 0 {
+            return;
+        }
+        // Of nothing else it is certain where it ends: of a generic parameter the brackets are not
+        // counted.
+        let begins_item = next.kind == Kind::Word
+            && matches!(
+                self.cursor.bytes(next),
+                b"pub"
+                    | b"fn"
+                    | b"mod"
+                    | b"use"
+                    | b"extern"
+                    | b"impl"
+                    | b"trait"
+                    | b"static"
+                    | b"unsafe"
+                    | b"async"
+                    | b"let"
+                    | b"struct"
+                    | b"enum"
+            );
+        self.item = begins_item.then_some((conditions, self.frames.len()));
+    }
+
+    /// The condition of an item that begins here.
+    fn condition_here(&self) -> u64 {
+        self.item
+            .filter(|(_, depth)| *depth == self.frames.len())
+            .map_or(0, |(condition, _)| condition)
+    }
+
+    /// After `name !`.
+    fn call(&mut self, name: Lexeme) {
+        let is_open = |token: Lexeme| token.is(b'{') || token.is(b'(') || token.is(b'[');
+        let next = self.cursor.peek();
+        if is_open(next) {
+            self.opening = Some(Opening::Call(name));
+        } else if next.kind == Kind::Word && self.cursor.is_word(name, b"macro_rules") {
+            self.cursor.next();
+            if is_open(self.cursor.peek()) {
+                self.opening = Some(Opening::Rules(next));
+            }
+        }
+    }
+
+    fn word(&mut self, token: Lexeme, before: [Lexeme; 2], was_public: bool) -> Result<(), Fault> {
+        match self.cursor.bytes(token) {
+            b"use" if !before[0].is(b'.') => self.use_tree(was_public)?,
+            b"extern" => self.extern_crate(was_public)?,
+            b"pub" => {
+                self.is_public = true;
+                let mut ahead = self.cursor;
+                if ahead.next().is(b'(') {
+                    let word = ahead.next();
+                    match ahead.bytes(word) {
+                        b"in" => self.opening = Some(Opening::Visibility(RESTRICTED)),
+                        b"crate" | b"self" | b"super" if ahead.peek().is(b')') => {
+                            self.opening = Some(Opening::Visibility(0));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            b"mod" => {
+                let name = self.cursor.peek();
+                let mut ahead = self.cursor;
+                if ahead.next().kind == Kind::Word || self.flags() & RULES != 0 {
+                    let handle = self.declare(name, Meaning::Own);
+                    // In a macro's body the name may be `$name`.
+                    while ahead.peek().is(b'$') || ahead.peek().kind == Kind::Word {
+                        ahead.next();
+                    }
+                    if ahead.peek().is(b'{') {
+                        self.cursor = ahead;
+                        self.opening = Some(Opening::Module(handle));
+                    }
+                }
+            }
+            b"struct" | b"enum" | b"trait" => {
+                let name = self.cursor.peek();
+                self.declare(name, Meaning::Own);
+            }
+            name => {
+                let is_root = !matches!(before[0].kind, Kind::Path | Kind::Punct(b'.' | b'$'));
+                if self.flags() & COMPUTED != 0 && is_root && roots::may_be_crate(name) {
+                    self.refer(token, false)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares a name in the scope that the scanner is in, if it is certain to be declared there.
+    fn declare(&mut self, name: Lexeme, meaning: Meaning) -> Option<Handle> {
+        let flags = self.flags();
+        let is_item = self.frames.is_empty() || flags & BRACE != 0;
+        if name.kind != Kind::Word || !is_item || flags & (MACRO | RULES) != 0 {
+            return None;
+        }
+        let place = Place {
+            scope: self.scope(),
+            condition: self.condition_here(),
+            is_exposed: false,
+        };
+        Some(self.scopes.declare(self.cursor.bytes(name), place, meaning))
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            scope: self.scope(),
+            condition: self.item.map_or(0, |(condition, _)| condition),
+            is_exposed: self.flags() & RULES != 0,
+        }
+    }
+
+    fn use_tree(&mut self, was_public: bool) -> Result<(), Fault> {
+        let kind = match was_public {
+            true => ImportKind::ReExport,
+            false => ImportKind::Static,
+        };
+        let place = self.place();
+        let mut leaves = Vec::new();
+        let open = use_tree::read(&mut self.cursor, |leaf| leaves.push(leaf));
+        for leaf in leaves {
+            let last = leaf.path.last().copied().unwrap_or(Lexeme::NONE);
+            match leaf.end {
+                End::Name if leaf.path.len() > 1 || leaf.is_global || roots::may_be_crate(self.cursor.bytes(last)) => {
+                    self.declare(last, Meaning::Used);
+                }
+                // A type's name is never a crate's.
+                End::As(name) if roots::is_type(self.cursor.bytes(name)) => {
+                    self.declare(name, Meaning::Used);
+                }
+                End::Glob if leaf.path.len() == 1 && self.cursor.is_word(last, b"super") => {
+                    let is_item = self.frames.last().is_none_or(|frame| frame.flags & BRACE != 0);
+                    if is_item && self.flags() & (MACRO | RULES) == 0 && self.condition_here() == 0 {
+                        self.scopes.sees_outer(place.scope);
+                    }
+                }
+                End::Computed if leaf.path.is_empty() => self.mark_computed(),
+                _ => {}
+            }
+            self.roots.import(self.mask, leaf, kind, place)?;
+        }
+        for _ in 0..open {
+            self.open(Lexeme {
+                kind: Kind::Punct(b'{'),
+                start: 0,
+                end: 0,
+            });
+        }
+        Ok(())
+    }
+
+    /// After `extern`: `crate name`, `crate name as other`.
+    fn extern_crate(&mut self, was_public: bool) -> Result<(), Fault> {
+        if !self.cursor.is_word(self.cursor.peek(), b"crate") {
+            return Ok(());
+        }
+        self.cursor.next();
+        let name = self.cursor.peek();
+        if name.is(b'$') {
+            let mut ahead = self.cursor;
+            ahead.next();
+            ahead.next();
+            if !ahead.peek().is(b':') {
+                self.mark_computed();
+                self.roots.opaque(name.start)?;
+            }
+            return Ok(());
+        }
+        if name.kind != Kind::Word {
+            return Ok(());
+        }
+        self.cursor.next();
+        let is_self = self.cursor.is_word(name, b"self");
+        if self.cursor.is_word(self.cursor.peek(), b"as") {
+            self.cursor.next();
+            let alias = self.cursor.peek();
+            self.declare(
+                alias,
+                match is_self {
+                    true => Meaning::Own,
+                    false => Meaning::Crate(name.start, name.end),
+                },
+            );
+        } else {
+            self.declare(name, Meaning::Used);
+        }
+        if !is_self {
+            let kind = match was_public {
+                true => ImportKind::ReExport,
+                false => ImportKind::Static,
+            };
+            self.roots.extern_crate(self.mask, name, kind)?;
+        }
+        Ok(())
+    }
+
+    /// What stands around `::`: the root of a path, or a later part of one.
+    fn path(&mut self, token: Lexeme, before: [Lexeme; 2]) -> Result<(), Fault> {
+        let root = before[0];
+        if root.kind == Kind::Path || self.flags() & RESTRICTED != 0 {
+            return Ok(());
+        }
+        let name = self.cursor.bytes(root);
+        if root.kind == Kind::Word && !roots::goes_before_path(name) {
+            match before[1].kind {
+                Kind::Path | Kind::Punct(b'.') => return Ok(()),
+                Kind::Punct(b'$') => {
+                    if name != b"crate" {
+                        self.mark_computed();
+                    }
+                    return Ok(());
+                }
+                _ => {}
+            }
+            let is_tool = self.flags() & ATTRIBUTE != 0 && roots::is_tool(name);
+            // `name::<T>()` calls a function.
+            if roots::may_be_crate(name) && !is_tool && !self.cursor.peek().is(b'<') {
+                self.refer(root, false)?;
+            }
+            return Ok(());
+        }
+        // `::name`, or the end of `<T as Trait>::name`.
+        let mut ahead = self.cursor;
+        let first = ahead.next();
+        let is_longer = ahead.next().kind == Kind::Path && !ahead.peek().is(b'<');
+        let is_global = !root.is(b'>') || before[1].is(b'-') || before[1].is(b'=');
+        let name = self.cursor.bytes(first);
+        if first.kind == Kind::Word && is_longer && (roots::may_be_crate(name) || (is_global && roots::is_type(name))) {
+            self.refer(token, true)?;
+        }
+        Ok(())
+    }
+
+    fn mark_computed(&mut self) {
+        if let Some(name) = self.rules.last() {
+            self.computed.insert(self.cursor.bytes(*name));
+        }
+    }
+
+    fn refer(&mut self, token: Lexeme, is_global: bool) -> Result<(), Fault> {
+        let place = Place {
+            is_exposed: is_global || self.flags() & RULES != 0,
+            ..self.place()
+        };
+        self.roots.refer(token.start, place)
+    }
 }

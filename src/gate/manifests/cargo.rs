@@ -4,7 +4,7 @@ use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{Dependency, toml_trouble};
 
-const SECTIONS: &[&str] = &[
+pub(super) const SECTIONS: &[&str] = &[
     "dependencies",
     "dev-dependencies",
     "dev_dependencies",
@@ -57,6 +57,6 @@ fn dependency(name: &str) -> Dependency {
     Dependency::new(name.to_ascii_lowercase().replace('_', "-"), name)
 }
 
-fn table(item: Option<&Item>) -> Option<&dyn TableLike> {
+pub(super) fn table(item: Option<&Item>) -> Option<&dyn TableLike> {
     item.and_then(Item::as_table_like)
 }

@@ -4,6 +4,7 @@
 //! for a manifest in a new place, if a manifest deleted in the same change did (a move).
 
 mod cargo;
+mod cargo_names;
 mod golang;
 mod included;
 mod npm;
@@ -19,6 +20,8 @@ use super::tree::Side;
 use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use included::Included;
 
+pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};
+
 /// Manifests above this many bytes are not read.
 pub(super) const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -26,6 +29,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Aliases that a package.json declares, from the imported name to the installed one.
 pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, String> {
     npm::aliases(package_json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(package_json))
+}
+
+/// What a Cargo.toml says of the names of crates in code.
+pub(super) fn cargo_names(cargo_toml: &[u8]) -> CargoNames {
+    let bytes = cargo_toml.strip_prefix(BYTE_ORDER_MARK).unwrap_or(cargo_toml);
+    std::str::from_utf8(bytes).map(cargo_names::names).unwrap_or_default()
 }
 
 /// A family of manifests whose names can be compared with one another.

@@ -8,8 +8,10 @@ mod sources;
 use std::collections::HashSet;
 
 use super::aliases::{self, Aliases};
+use super::crate_names::{self, CrateNames};
 use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::tree::Side;
 use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
@@ -49,6 +51,7 @@ pub(super) fn judge<'p>(
     let (base, candidate) = (own_modules.base_tree, own_modules.candidate_tree);
     let mut own = None;
     let mut scanned = Vec::new();
+    let mut crates = CrateNames::of(candidate);
     for source in sources::of(policy, candidate, changes, verdict)? {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
@@ -91,6 +94,10 @@ pub(super) fn judge<'p>(
             aliases: match language {
                 Language::JavaScript => aliases.around(&path)?,
                 _ => Vec::new(),
+            },
+            crates: match language {
+                Language::Rust => crates.around(&path)?,
+                _ => CargoRenames::new(),
             },
         };
         for area in &areas {
@@ -150,6 +157,7 @@ struct File<'a> {
     language: Language,
     own: &'a HashSet<String>,
     aliases: Vec<aliases::Names>,
+    crates: CargoRenames,
 }
 
 impl File<'_> {
@@ -242,6 +250,12 @@ impl File<'_> {
                 imports::matches(entry, self.language, import)
                     || aliases::resolved(import, &self.aliases)
                         .is_some_and(|import| imports::matches(entry, self.language, &import))
+            }
+            (Language::Rust, _) => {
+                imports::matches(entry, self.language, import)
+                    || crate_names::resolved(import, &self.crates)
+                        .iter()
+                        .any(|import| imports::matches(entry, self.language, import))
             }
             (_, _) => imports::matches(entry, self.language, import),
         };

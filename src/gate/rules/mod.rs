@@ -6,6 +6,7 @@
 mod aliases;
 mod allowed_imports;
 mod autoexec;
+mod crate_names;
 mod dead;
 mod forbidden_imports;
 pub(super) mod graph;

@@ -1,0 +1,74 @@
+//! The names by which the code of a Cargo package calls the crates that it depends on.
+
+use std::collections::HashMap;
+
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use super::cargo::{SECTIONS, table};
+
+/// From the name in code to the crates that it may be; both with `_`.
+pub type Renames = HashMap<String, Vec<String>>;
+
+/// What one Cargo.toml says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// `cache = { package = "redis" }` of any table of the package.
+    pub renamed: Renames,
+    /// `cache = { workspace = true }`: what the workspace says of it holds.
+    pub inherited: Vec<String>,
+    /// The renames of `[workspace.dependencies]`.
+    pub workspace: Renames,
+    /// `package.workspace`: the folder of the workspace, where it is not one around the package.
+    pub workspace_folder: Option<String>,
+}
+
+/// Reads a Cargo.toml. One that does not parse says nothing: Cargo does not take it either.
+pub(super) fn names(text: &str) -> Names {
+    let mut names = Names::default();
+    let Ok(document) = text.parse::<DocumentMut>() else {
+        return names;
+    };
+    let root = document.as_table();
+    sections(root, &mut names);
+    for (_, target) in table(root.get("target")).into_iter().flat_map(|t| t.iter()) {
+        if let Some(target) = target.as_table_like() {
+            sections(target, &mut names);
+        }
+    }
+    if let Some(shared) = table(root.get("workspace")).and_then(|workspace| table(workspace.get("dependencies"))) {
+        for (key, spec) in shared.iter() {
+            rename(key, spec, &mut names.workspace);
+        }
+    }
+    names.workspace_folder = table(root.get("package"))
+        .and_then(|package| package.get("workspace"))
+        .and_then(Item::as_str)
+        .map(str::to_owned);
+    names
+}
+
+fn sections(parent: &dyn TableLike, names: &mut Names) {
+    for (key, spec) in SECTIONS
+        .iter()
+        .filter_map(|section| table(parent.get(section)))
+        .flat_map(|section| section.iter())
+    {
+        rename(key, spec, &mut names.renamed);
+        let shared = table(Some(spec)).and_then(|spec| spec.get("workspace"));
+        if shared.and_then(Item::as_bool) == Some(true) {
+            names.inherited.push(in_code(key));
+        }
+    }
+}
+
+fn rename(key: &str, spec: &Item, renames: &mut Renames) {
+    let package = table(Some(spec)).and_then(|spec| spec.get("package"));
+    if let Some(package) = package.and_then(Item::as_str) {
+        renames.entry(in_code(key)).or_default().push(in_code(package));
+    }
+}
+
+/// Code writes `_` where the manifest may write `-`.
+fn in_code(name: &str) -> String {
+    name.replace('-', "_")
+}
