@@ -2,8 +2,8 @@
 //!
 //! A path leads to the deepest module that has a file (`x.rs`, `x/mod.rs`): what follows is an item of
 //! it or a module written inside it. `self` and `super` start from the module that the import stands
-//! in, modules written inside the file counted. A module that `#[path]` moves is not followed: a name
-//! that has no file, in a file that uses the attribute, is unresolved.
+//! in, modules written inside the file counted. A module that `#[path]` moves is not followed: it is
+//! unresolved.
 
 use std::rc::Rc;
 
@@ -182,8 +182,10 @@ fn deepest(files: &Files, inline: &mut rust_inline::Cache, root: &Root, path: &[
     let Some(best) = best else {
         return Ok(Target::unresolved("its crate has no lib.rs or main.rs"));
     };
-    if found < path.len() && inline.moves_modules(files, &best)? {
-        return Ok(Target::unresolved("the module above it uses #[path]"));
+    if let Some(next) = path.get(found)
+        && inline.moves(files, &best, next)?
+    {
+        return Ok(Target::unresolved("#[path] puts the module elsewhere"));
     }
     Ok(Target::one(best))
 }

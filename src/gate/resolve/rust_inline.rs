@@ -4,7 +4,7 @@
 //! One pass over the bytes, without a stack but the open braces; comments, strings and characters
 //! are passed over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::files::Files;
 use crate::gate::tree::Unreadable;
@@ -23,8 +23,8 @@ pub(super) struct Cache {
 struct Layout {
     /// First and last line, and the path of names from the file; outer ones before inner ones.
     modules: Vec<(u32, u32, Vec<String>)>,
-    /// The file has a `#[path` attribute.
-    moves: bool,
+    /// Modules that a `#[path` attribute stands before.
+    moved: HashSet<String>,
 }
 
 impl Cache {
@@ -39,9 +39,9 @@ impl Cache {
         Ok(around.map_or(&[], |(_, _, names)| names.as_slice()))
     }
 
-    /// Whether the file puts modules elsewhere by `#[path]`.
-    pub(super) fn moves_modules(&mut self, files: &Files, path: &[u8]) -> Result<bool, Unreadable> {
-        Ok(self.layout(files, path)?.moves)
+    /// Whether the file puts the module of this name elsewhere by `#[path]`.
+    pub(super) fn moves(&mut self, files: &Files, path: &[u8], name: &str) -> Result<bool, Unreadable> {
+        Ok(self.layout(files, path)?.moved.contains(name))
     }
 
     fn layout(&mut self, files: &Files, path: &[u8]) -> Result<&Layout, Unreadable> {
@@ -66,6 +66,7 @@ fn layout(source: &[u8]) -> Layout {
     // `mod`, then its name, then the brace.
     let mut is_mod = false;
     let mut named: Option<String> = None;
+    let mut is_moved = false;
     let mut at = 0;
     while at < source.len() {
         let byte = source[at];
@@ -87,6 +88,9 @@ fn layout(source: &[u8]) -> Layout {
             }
             named = is_mod.then(|| String::from_utf8_lossy(word).into_owned());
             is_mod = word == b"mod" && named.is_none();
+            if let Some(name) = named.as_ref().filter(|_| is_moved) {
+                found.moved.insert(name.clone());
+            }
             at = end;
             continue;
         }
@@ -115,9 +119,12 @@ fn layout(source: &[u8]) -> Layout {
                     .filter(|b| !b.is_ascii_whitespace())
                     .take(6)
                     .collect();
-                found.moves |= rest == b"[path=";
+                is_moved |= rest == b"[path=";
             }
             _ => {}
+        }
+        if matches!(byte, b';' | b'{' | b'}') {
+            is_moved = false;
         }
         if !byte.is_ascii_whitespace() {
             is_mod = false;
@@ -248,8 +255,14 @@ mod tests {
 
     #[test]
     fn the_path_attribute_is_seen() {
-        assert!(layout(b"#[path = \"x.rs\"]\nmod a;").moves);
-        assert!(!layout(b"// #[path = \"x.rs\"]\nmod a;").moves);
+        let moved = |source: &str| {
+            let mut names: Vec<String> = layout(source.as_bytes()).moved.into_iter().collect();
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(moved("#[path = \"x.rs\"]\n#[cfg(x)] pub(crate) mod a; mod b;"), ["a"]);
+        assert_eq!(moved("# [ path = \"x\" ] mod r#in { mod c; }"), ["in"]);
+        assert_eq!(moved("// #[path = \"x.rs\"]\nmod a;"), [""; 0]);
     }
 
     #[test]

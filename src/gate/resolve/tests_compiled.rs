@@ -36,6 +36,7 @@ fn rust_paths_lead_through_module_files() {
             ("crate::gate::policy::Area", "src/work/mod.rs", "src/gate/policy.rs"),
             ("crate::gate::Verdict", "src/work/mod.rs", "src/gate.rs"),
             ("crate::gate::rules::graph::x", "src/main.rs", "src/gate/rules/graph.rs"),
+            ("crate::work::Item", "src/gate.rs", "src/work/mod.rs"),
             ("crate::Top", "src/gate.rs", "src/lib.rs"),
             ("self::policy::X", "src/gate.rs", "src/gate/policy.rs"),
             ("self::graph", "src/gate/rules/mod.rs", "src/gate/rules/graph.rs"),
@@ -45,7 +46,7 @@ fn rust_paths_lead_through_module_files() {
             (
                 "crate::work::moved::X",
                 "src/gate.rs",
-                "? the module above it uses #[path]",
+                "? #[path] puts the module elsewhere",
             ),
             ("my_app::gate", "tests/one.rs", "src/gate.rs"),
             ("crate::front", "tests/it/main.rs", "tests/it/front.rs"),
