@@ -3,7 +3,8 @@
 //! It judges nothing: the same resolution and the same reading of `may_depend_on` as the rule, over
 //! the whole tree in one pass. A file that lies in several areas counts in each of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use super::imports::{self, Import, ImportKind, Language};
 use super::policy::Area;
@@ -157,9 +158,13 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
         .map(|(path, kind, id)| (path.to_vec(), kind, id))
         .collect();
     graph.too_large = !resolver.files()?.is_whole();
+    let mut owners = Owners {
+        policy,
+        known: HashMap::new(),
+    };
     let mut edges: BTreeMap<(&str, &str, Standing), Count<Example>> = BTreeMap::new();
     for (path, kind, id) in files {
-        let areas: Vec<&Area> = owners(policy, &path).collect();
+        let areas = owners.of(&path);
         if areas.is_empty() {
             graph.outside.add(|| path.clone());
             continue;
@@ -186,8 +191,8 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
                 Target::External => {}
                 Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
                 Target::Local(places) => {
-                    for area in &areas {
-                        for (to, standing, place) in edges_of(policy, area, &places) {
+                    for area in areas.iter() {
+                        for (to, standing, place) in edges_of(&mut owners, area, &places) {
                             let count = edges.entry((&area.name, &to.name, standing)).or_default();
                             count.add(|| example(place));
                         }
@@ -214,6 +219,23 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
         }
     }
     Ok(graph)
+}
+
+/// The areas of each path: files are imported many times, and a glob takes its time.
+struct Owners<'p> {
+    policy: &'p Policy,
+    known: HashMap<Vec<u8>, Rc<Vec<&'p Area>>>,
+}
+
+impl<'p> Owners<'p> {
+    fn of(&mut self, path: &[u8]) -> Rc<Vec<&'p Area>> {
+        if let Some(known) = self.known.get(path) {
+            return known.clone();
+        }
+        let found: Rc<Vec<&Area>> = Rc::new(owners(self.policy, path).collect());
+        self.known.insert(path.to_vec(), found.clone());
+        found
+    }
 }
 
 /// The imports of a file; none where it is no source that is read, which is counted.
@@ -255,10 +277,10 @@ fn read(
 
 /// The edges that an import of `area` makes: one to each area that it names of those that have the
 /// path, else one to each that has it; none where the path is the area's own or nobody's.
-fn edges_of<'p, 'v>(policy: &'p Policy, area: &Area, places: &'v [Vec<u8>]) -> Vec<(&'p Area, Standing, &'v [u8])> {
+fn edges_of<'p, 'v>(known: &mut Owners<'p>, area: &Area, places: &'v [Vec<u8>]) -> Vec<(&'p Area, Standing, &'v [u8])> {
     let mut all = Vec::new();
     for place in places {
-        let owners: Vec<&Area> = owners(policy, place).collect();
+        let owners = known.of(place);
         if owners.is_empty() || owners.iter().any(|owner| owner.name == area.name) {
             return Vec::new();
         }

@@ -164,12 +164,11 @@ fn mermaid(graph: &Graph) -> String {
         let _ = writeln!(text, "  a{index}[\"{} ({})\"]", area.name, counted(area.files, "file"));
     }
     let mut forbidden = Vec::new();
-    let mut links = 0;
-    for edge in &graph.edges {
+    for (link, edge) in graph.edges.iter().enumerate() {
         let (from, to) = (number(&edge.from), number(&edge.to));
         let total = edge.imports.total;
         if edge.standing == Standing::Forbidden {
-            forbidden.push(links.to_string());
+            forbidden.push(link.to_string());
             for example in &edge.imports.first {
                 let _ = writeln!(text, "  %% {}", mermaid_comment(&line(example)));
             }
@@ -177,7 +176,6 @@ fn mermaid(graph: &Graph) -> String {
         } else {
             let _ = writeln!(text, "  a{from} -->|\"{total}\"| a{to}");
         }
-        links += 1;
     }
     for (from, to) in &graph.unused {
         let _ = writeln!(text, "  a{} -.-> a{}", number(from), number(to));

@@ -12,6 +12,8 @@ use crate::gate::tree::Unreadable;
 
 /// Source files whose namespaces are read.
 const MAX_FILES: usize = 50_000;
+/// Segments of a name that are looked at; the type stands among them.
+const MAX_SEGMENTS: usize = 64;
 /// First segments that are the framework's, in lower case.
 const FRAMEWORK: &[&str] = &["system", "microsoft", "windows"];
 
@@ -52,7 +54,11 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
 /// Where a namespace or a type of one leads: to the file that is named like the type, else to every
 /// file that declares the namespace.
 pub(super) fn resolve(namespaces: &Namespaces, identity: &[String]) -> Target {
-    let names: Vec<String> = identity.iter().map(|name| name.to_lowercase()).collect();
+    let names: Vec<String> = identity
+        .iter()
+        .take(MAX_SEGMENTS)
+        .map(|name| name.to_lowercase())
+        .collect();
     if names.first().is_none_or(|first| FRAMEWORK.contains(&first.as_str())) {
         return Target::External;
     }

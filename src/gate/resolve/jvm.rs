@@ -13,6 +13,8 @@ use crate::gate::tree::{Unreadable, join};
 
 /// Folders whose package is asked.
 const MAX_FOLDERS: usize = 50_000;
+/// Segments of a name that are looked at; the class stands among them.
+const MAX_SEGMENTS: usize = 64;
 
 /// The packages of the tree.
 pub(super) struct Packages {
@@ -59,6 +61,7 @@ pub(super) fn resolve(files: &Files, packages: &Packages, identity: &[String]) -
         .iter()
         .map(String::as_str)
         .filter(|name| !matches!(*name, "*" | "**"))
+        .take(MAX_SEGMENTS)
         .collect();
     for depth in (1..=names.len()).rev() {
         let Some(folders) = packages.folders.get(&names[..depth].join(".")) else {

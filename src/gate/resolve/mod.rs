@@ -30,6 +30,8 @@ mod tests;
 #[cfg(test)]
 mod tests_compiled;
 #[cfg(test)]
+mod tests_hostile;
+#[cfg(test)]
 mod tests_javascript;
 mod tsconfig;
 
@@ -83,7 +85,7 @@ struct Known<'a> {
     files: Files<'a>,
     tsconfig: tsconfig::Configs,
     npm: npm::Packages,
-    python: Option<Vec<Vec<u8>>>,
+    python: Option<python::Roots>,
     cargo: cargo::Crates,
     inline: rust_inline::Cache,
     go: go::Modules,

@@ -20,6 +20,11 @@ const MAX_PACKAGES: usize = 20_000;
 /// Values looked at in one `exports` or `imports`.
 const MAX_VALUES: usize = 10_000;
 
+/// A folder and its package.json.
+type Package = (Vec<u8>, Rc<Value>);
+/// The patterns of a workspace: whether one takes in or out, and what it matches.
+type Patterns = Vec<(bool, PathRule)>;
+
 /// What the tree's package.json files say, each read once.
 #[derive(Default)]
 pub(super) struct Packages {
@@ -43,7 +48,7 @@ impl Packages {
     }
 
     /// The nearest package.json above a file, and its folder.
-    pub(super) fn nearest(&mut self, files: &Files, from: &[u8]) -> Result<Option<(Vec<u8>, Rc<Value>)>, Unreadable> {
+    pub(super) fn nearest(&mut self, files: &Files, from: &[u8]) -> Result<Option<Package>, Unreadable> {
         for folder in upward(from) {
             if let Some(manifest) = self.manifest(files, folder)? {
                 return Ok(Some((folder.to_vec(), manifest)));
@@ -137,7 +142,7 @@ impl Packages {
                 workspaces.push((parent(path).to_vec(), patterns));
             }
         }
-        let workspaces: Vec<(Vec<u8>, Vec<(bool, PathRule)>)> = workspaces
+        let workspaces: Vec<(Vec<u8>, Patterns)> = workspaces
             .into_iter()
             .map(|(folder, patterns)| (folder, patterns.iter().filter_map(|text| rule(text)).collect()))
             .collect();

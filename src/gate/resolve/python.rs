@@ -5,7 +5,8 @@
 //! folder with a pyproject.toml, setup.py or setup.cfg. Roots above the file go first; where none of
 //! them has the name, each other root that has it counts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::Target;
 use super::files::{Files, below, follow, parent};
@@ -24,8 +25,33 @@ pub(super) enum Siblings {
     Pass,
 }
 
+/// The folders from which names are looked up.
+pub(super) struct Roots {
+    all: Vec<Vec<u8>>,
+    /// Which of them have a first name, of the names that were asked for: most have none, and a
+    /// repository may hold hundreds of projects.
+    having: HashMap<String, Rc<Vec<Vec<u8>>>>,
+}
+
+impl Roots {
+    fn having(&mut self, files: &Files, first: &str) -> Rc<Vec<Vec<u8>>> {
+        if let Some(known) = self.having.get(first) {
+            return known.clone();
+        }
+        let has = |root: &&Vec<u8>| {
+            deepest(files, root, &[first]).0.is_some() || {
+                let folder = follow(root, first.as_bytes()).filter(|folder| folder.len() > root.len());
+                folder.is_some_and(|folder| files.folder(&folder).is_some())
+            }
+        };
+        let found: Rc<Vec<Vec<u8>>> = Rc::new(self.all.iter().filter(has).cloned().collect());
+        self.having.insert(first.to_owned(), found.clone());
+        found
+    }
+}
+
 /// The folders from which names are looked up, found once.
-pub(super) fn roots<'k>(files: &Files, known: &'k mut Option<Vec<Vec<u8>>>) -> &'k [Vec<u8>] {
+pub(super) fn roots<'k>(files: &Files, known: &'k mut Option<Roots>) -> &'k mut Roots {
     known.get_or_insert_with(|| {
         let mut folders = vec![Vec::new()];
         let projects = PROJECTS.iter().flat_map(|name| files.named(name));
@@ -43,17 +69,21 @@ pub(super) fn roots<'k>(files: &Files, known: &'k mut Option<Vec<Vec<u8>>>) -> &
                 }
             }
         }
-        roots
+        Roots {
+            all: roots,
+            having: HashMap::new(),
+        }
     })
 }
 
 /// Where a name leads that the file at `from` imports.
-pub(super) fn resolve(files: &Files, roots: &[Vec<u8>], raw: &str, from: &[u8], siblings: Siblings) -> Target {
+pub(super) fn resolve(files: &Files, roots: &mut Roots, raw: &str, from: &[u8], siblings: Siblings) -> Target {
     let dots = raw.len() - raw.trim_start_matches('.').len();
     let names: Vec<&str> = raw[dots..].split('.').filter(|name| !name.is_empty()).collect();
     if dots > 0 {
         return relative(files, &names, dots, from);
     }
+    let roots = roots.having(files, names.first().copied().unwrap_or_default());
     let mut above: Vec<&Vec<u8>> = roots.iter().filter(|root| below(from, root).is_some()).collect();
     above.sort_by_key(|root| std::cmp::Reverse(root.len()));
     let mut found: Vec<Vec<u8>> = above

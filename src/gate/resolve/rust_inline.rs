@@ -11,7 +11,8 @@ use crate::gate::tree::Unreadable;
 
 /// Open braces, and modules of a file, that are kept; deeper ones belong to the last that was.
 const MAX_DEPTH: usize = 1000;
-const MAX_MODULES: usize = 20_000;
+const MAX_MODULES: usize = 2000;
+const MAX_NESTED: usize = 64;
 
 /// What was found in each file.
 #[derive(Default)]
@@ -98,7 +99,8 @@ fn layout(source: &[u8]) -> Layout {
             b'\n' => line += 1,
             b'{' if open.len() >= MAX_DEPTH => deeper += 1,
             b'{' => {
-                let module = named.take().filter(|_| found.modules.len() < MAX_MODULES).map(|name| {
+                let is_kept = found.modules.len() < MAX_MODULES && names.len() < MAX_NESTED;
+                let module = named.take().filter(|_| is_kept).map(|name| {
                     names.push(name);
                     found.modules.push((line, u32::MAX, names.clone()));
                     found.modules.len() - 1

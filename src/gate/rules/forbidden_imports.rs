@@ -75,6 +75,8 @@ pub(super) fn judge<'p>(
         };
         let own = match &own {
             Some(own) => own,
+            // Other languages do not ask, and need not pay.
+            None if language != Language::Python => &HashSet::new(),
             None => own.insert(own_packages(base, candidate)?),
         };
         let mut known = HashSet::new();

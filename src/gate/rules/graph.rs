@@ -24,7 +24,7 @@ pub(super) fn judge(
     sources: &[Scanned],
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
-    let mut unresolved = Vec::new();
+    let (mut unresolved, mut named) = (0usize, Vec::new());
     for source in sources {
         let bound: Vec<(&Area, &[String])> = source
             .areas
@@ -40,13 +40,16 @@ pub(super) fn judge(
                 Target::Local(places) => places,
                 Target::External => continue,
                 Target::Unresolved(why) => {
-                    unresolved.push(format!(
-                        "{} in {}:{} ({})",
-                        shown(import.raw.as_bytes()),
-                        shown(&source.path),
-                        import.line,
-                        why.escape_debug()
-                    ));
+                    unresolved += 1;
+                    if named.len() < MAX_NAMED {
+                        named.push(format!(
+                            "{} in {}:{} ({})",
+                            shown(import.raw.as_bytes()),
+                            shown(&source.path),
+                            import.line,
+                            why.escape_debug()
+                        ));
+                    }
                     continue;
                 }
             };
@@ -71,19 +74,19 @@ pub(super) fn judge(
             }
         }
     }
-    if !unresolved.is_empty() {
-        let more = match unresolved.len().saturating_sub(MAX_NAMED) {
+    if unresolved > 0 {
+        let more = match unresolved - named.len() {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
         verdict.notices.push(format!(
             "{} of this repository's own could not be followed to a path, and no `may_depend_on` looked at {}: {}{more}",
-            match unresolved.len() {
+            match unresolved {
                 1 => "1 import".to_owned(),
                 n => format!("{n} imports"),
             },
-            if unresolved.len() == 1 { "it" } else { "them" },
-            unresolved[..unresolved.len().min(MAX_NAMED)].join(", "),
+            if unresolved == 1 { "it" } else { "them" },
+            named.join(", "),
         ));
     }
     Ok(())
