@@ -281,6 +281,8 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
                 b"node" | b"nodejs" | b"bun" | b"bunx" | b"deno" | b"ts-node" | b"ts-node-esm" | b"ts-node-script"
                 | b"tsx" | b"zx" => Some(Language::JavaScript),
                 b"python" | b"pypy" | b"ipython" | b"pythonw" => Some(Language::Python),
+                b"rust-script" | b"cargo" => Some(Language::Rust),
+                b"gorun" => Some(Language::Go),
                 _ => None,
             }
         })

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::{Language, go, imports, matches, rust};
+use super::{Language, go, imports, language_of, matches, rust};
 
 #[test]
 fn the_files_that_must_count_count_and_the_others_do_not() {
@@ -27,6 +27,17 @@ fn the_files_that_must_count_count_and_the_others_do_not() {
             assert_eq!(hits, expected, "{}: {found:?}", path.display());
         }
         assert!(seen > 0);
+    }
+}
+
+#[test]
+fn a_script_is_told_by_its_first_line() {
+    for (line, language) in [
+        ("#!/usr/bin/env rust-script", Language::Rust),
+        ("#!/usr/bin/env -S cargo +nightly -Zscript", Language::Rust),
+        ("#!/usr/local/bin/gorun", Language::Go),
+    ] {
+        assert_eq!(language_of(b"bin/job", line.as_bytes()), Some(language), "{line}");
     }
 }
 
@@ -151,7 +162,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 #[test]
 fn hostile_files_end_soon() {
-    const SIZE: usize = if cfg!(debug_assertions) { 1 << 18 } else { 14 << 20 };
+    const SIZE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 14 << 20 };
     let began = Instant::now();
     for unit in [
         "import ",

@@ -1,6 +1,6 @@
 //! Each format by itself: which names are found, and what is refused.
 
-use super::{Dependency, Format, cargo, format, golang, line_of, npm, pip, python};
+use super::{Dependency, Format, cargo, cargo_names, format, golang, line_of, npm, pip, python};
 
 fn names(found: &[Dependency]) -> Vec<&str> {
     found.iter().map(|dependency| dependency.name.as_str()).collect()
@@ -205,4 +205,21 @@ fn the_line_is_that_of_the_whole_name() {
     assert_eq!(line_of(text, "dis"), Some(2));
     assert_eq!(line_of(text, "none"), None);
     assert_eq!(line_of(text, ""), None);
+}
+
+#[test]
+fn cargo_names_of_renamed_and_inherited_crates() {
+    let names = cargo_names(
+        b"\xef\xbb\xbf[package]\nname = 'x'\nworkspace = '../w'\n[dependencies]\nmy-a = { package = 'b-c' }\nd = '1'\n\
+          e.workspace = true\nf = { workspace = false }\n[dev-dependencies.my_a]\npackage = 'g'\n\
+          [target.x.build-dependencies]\nh = { package = 'i' }\n[workspace.dependencies]\nj = { package = 'k' }\n",
+    );
+    let of = |renames: &super::CargoRenames, name: &str| renames.get(name).cloned().unwrap_or_default();
+    assert_eq!(of(&names.renamed, "my_a"), ["b_c", "g"]);
+    assert_eq!(of(&names.renamed, "h"), ["i"]);
+    assert_eq!(of(&names.renamed, "d"), [""; 0]);
+    assert_eq!(names.inherited, ["e"]);
+    assert_eq!(of(&names.workspace, "j"), ["k"]);
+    assert_eq!(names.workspace_folder.as_deref(), Some("../w"));
+    assert_eq!(cargo_names(b"[dependencies\n"), super::CargoNames::default());
 }

@@ -62,11 +62,11 @@ fn source_of_unread_languages_is_counted_where_import_rules_look() {
         let added = [
             file("cmd/a", "a"),
             file("lib/a", "a"),
-            file("cmd/n.go", "package n\n"),
-            file("cmd/n.rs", "use redis;\n"),
+            file("cmd/n.ex", "import N\n"),
+            file("cmd/n.zig", "const n = 1;\n"),
         ];
         let verdict = gate::check(&base, &tree_with(&policy, &added), None).expect("the gate can judge");
-        let expect = "2 changed files of kinds whose imports this version does not read: .go, .rs";
+        let expect = "2 changed files of kinds whose imports this version does not read: .ex, .zig";
         let told = verdict.notices.iter().filter(|notice| *notice == expect).count();
         assert_eq!(told * 2, count, "{roots}: {:?}", verdict.notices);
     }
