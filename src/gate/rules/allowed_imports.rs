@@ -2,14 +2,17 @@
 //!
 //! A language's own library needs no entry, where its name tells it for certain. What counts as the
 //! repository's own is taken from what base and candidate share, so that a folder that an agent adds
-//! does not make a package from outside an own one. An npm alias counts as what it installs.
+//! does not make a package from outside an own one. An npm alias and a Cargo rename count as what
+//! they install, and each crate that a name may be must be allowed.
 
 use std::collections::HashSet;
 
 use super::aliases::{self, Aliases};
+use super::crate_names::{self, CrateNames};
 use super::forbidden_imports::Scanned;
 use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, Language};
+use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule};
 use crate::gate::resolve::{self, Target};
 use crate::gate::{Finding, POLICY_PATH, Rule, Unreadable, Verdict};
@@ -18,6 +21,7 @@ use crate::gate::{Finding, POLICY_PATH, Rule, Unreadable, Verdict};
 pub(super) fn judge(
     own: &mut Resolvers,
     aliases: &mut Aliases,
+    crates: &mut CrateNames,
     sources: &[Scanned],
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
@@ -34,30 +38,38 @@ pub(super) fn judge(
             Language::JavaScript => aliases.around(&source.path)?,
             _ => Vec::new(),
         };
+        let renames = match source.language {
+            Language::Rust => crates.around(&source.path)?,
+            _ => CargoRenames::new(),
+        };
         let mut reported = HashSet::new();
         for import in source.new_imports() {
             // Whatever it is, its own file tells that it is no package.
             if import.identity.is_empty() {
                 continue;
             }
-            let installed = aliases::resolved(import, &around);
-            let judged = installed.as_ref().unwrap_or(import);
-            let missing: Vec<&Area> = bound
+            let mut installed = crate_names::resolved(import, &renames);
+            installed.extend(aliases::resolved(import, &around));
+            let judged = match installed.as_slice() {
+                [] => std::slice::from_ref(import),
+                installed => installed,
+            };
+            let is_allowed = |rules: &[ImportRule], judged: &Import| {
+                rules
+                    .iter()
+                    .any(|rule| imports::matches(&rule.entry, source.language, judged))
+            };
+            let missing: Vec<(&Area, &Import)> = bound
                 .iter()
-                .filter(|(_, rules)| {
-                    !rules
-                        .iter()
-                        .any(|rule| imports::matches(&rule.entry, source.language, judged))
-                })
-                .map(|(area, _)| *area)
+                .filter_map(|(area, rules)| Some((*area, judged.iter().find(|judged| !is_allowed(rules, judged))?)))
                 .collect();
-            if missing.is_empty() || installed.is_none() && resolve::is_standard(source.language, import) {
+            if missing.is_empty() || installed.is_empty() && resolve::is_standard(source.language, import) {
                 continue;
             }
             if !is_outside(own, source.language, import, &source.path)? {
                 continue;
             }
-            for area in missing {
+            for (area, judged) in missing {
                 if reported.insert((&area.name, import.line, import.raw.as_str())) {
                     verdict.findings.push(stranger(area, import, judged, &source.path));
                 }
@@ -81,7 +93,7 @@ fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8]) -> Findi
     let installs = match judged.identity == import.identity {
         true => String::new(),
         false => format!(
-            " (which package.json makes {})",
+            " (which its manifest makes {})",
             shown(judged.identity.join("/").as_bytes())
         ),
     };

@@ -36,7 +36,8 @@ pub fn judge(
     let mut names = aliases::Aliases::of(candidate);
     let scanned = forbidden_imports::judge(policy, &mut own, &mut names, &changes, &mut verdict)?;
     graph::judge(policy, &mut own, &scanned, &mut verdict)?;
-    allowed_imports::judge(&mut own, &mut names, &scanned, &mut verdict)?;
+    let mut crates = crate_names::CrateNames::of(candidate);
+    allowed_imports::judge(&mut own, &mut names, &mut crates, &scanned, &mut verdict)?;
     new_folders::top_level(policy, base, candidate, &mut verdict)?;
     scope::unmapped(policy, &changes, &mut verdict);
     if let Some(task) = task {
