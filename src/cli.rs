@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::agent::values::valid_variable;
+use crate::commands::graph::Format as Drawing;
 use crate::confine::{Mode, Network};
 use crate::lock::Wait;
 use crate::task::parse_duration;
@@ -60,6 +61,8 @@ pub enum Command {
     Open(IdArgs),
     /// List the agents that `run --agent` knows, and what of them is here
     Agents(AgentsArgs),
+    /// Show which areas import which, and what the policy allows
+    Graph(GraphArgs),
     /// Write a commented policy fitted to this repository
     Init(JsonArgs),
     /// Say whether a job could run here, and try the confinement and the lock for real
@@ -89,6 +92,7 @@ impl Command {
             Command::Trailers(args) => args.json,
             Command::Status(args) | Command::Init(args) | Command::Doctor(args) => args.json,
             Command::Log(args) => args.json,
+            Command::Graph(args) => args.format() == Drawing::Json,
             Command::Land(args) => args.json,
             Command::Drop(args) => args.json,
             Command::Open(args) => args.json,
@@ -327,6 +331,40 @@ pub struct SchemaArgs {
     /// report, policy, settings (architecture/agentgate.yml) or config (your own config.yml)
     #[arg(value_name = "WHAT", value_parser = ["report", "policy", "settings", "config"])]
     pub what: String,
+}
+
+/// `agentgate graph`
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// How it is drawn: text, json, mermaid or dot
+    #[arg(long, value_name = "FORMAT", value_parser = drawing, default_value = "text")]
+    pub format: Drawing,
+    /// The commit whose policy and files are read [default: HEAD]
+    #[arg(long, value_name = "REV", conflicts_with = "head")]
+    pub base: Option<String>,
+    /// The same by another name
+    #[arg(long, value_name = "REV")]
+    pub head: Option<String>,
+    /// As --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+impl GraphArgs {
+    /// How it was asked for.
+    pub fn format(&self) -> Drawing {
+        if self.json { Drawing::Json } else { self.format }
+    }
+}
+
+fn drawing(text: &str) -> Result<Drawing, String> {
+    match text {
+        "text" => Ok(Drawing::Text),
+        "json" => Ok(Drawing::Json),
+        "mermaid" => Ok(Drawing::Mermaid),
+        "dot" => Ok(Drawing::Dot),
+        _ => Err("write text, json, mermaid or dot".to_owned()),
+    }
 }
 
 /// `agentgate preflight`

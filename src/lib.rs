@@ -251,6 +251,10 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             let versions = if args.versions { Versions::Ask } else { Versions::Leave };
             Outcome::Agents(commands::agents::agents(surroundings, versions)?)
         }
+        Command::Graph(args) => {
+            let revision = args.base.as_deref().or(args.head.as_deref());
+            Outcome::Graph(commands::graph::graph(surroundings, revision, args.format())?)
+        }
         Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
         Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),

@@ -157,7 +157,10 @@ pub fn may_be_known(rule: Rule) -> bool {
 
 /// Whether the finding is about what stands in a line, not about the change of a path.
 fn is_about_a_line(rule: Rule) -> bool {
-    matches!(rule, Rule::ForbiddenImport | Rule::DynamicImport)
+    matches!(
+        rule,
+        Rule::ForbiddenImport | Rule::DynamicImport | Rule::DependencyEdge | Rule::ImportNotAllowed
+    )
 }
 
 /// What identifies each finding from one version of a file to the next: SHA-256 over the rule's

@@ -46,6 +46,10 @@ rules! {
         "Nothing may change below an area's `forbidden_dirs`. Move the change elsewhere, or ask an owner of the policy.";
     ForbiddenImport: "An import that the area forbids",
         "The file's area lists this package in `forbidden_imports`. Remove the import, or ask an owner of the policy to allow it.";
+    DependencyEdge: "An import of an area that this one may not depend on",
+        "The package graph of the policy (`may_depend_on`) has no such edge. `agentgate graph` shows it. Go through an area that is allowed, or ask an owner of the policy.";
+    ImportNotAllowed: "An import from outside that the area does not list",
+        "The area's `allowed_imports` is the whole list of packages that its files may import. Do without this one, or ask an owner of the policy to add it.";
     DynamicImport: "An import whose name is computed",
         "No rule can tell what it loads, and the policy says `dynamic_imports: deny`. Write the name as a literal, or ask an owner of the policy.";
     NewTopLevelDirectory: "More new top-level directories than allowed",

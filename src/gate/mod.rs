@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod checks;
 pub mod content;
 pub mod credentials;
+pub mod graph;
 pub mod imports;
 pub mod inspected;
 mod known;
@@ -18,6 +19,7 @@ pub mod manifests;
 pub mod meaning;
 pub mod policy;
 pub mod render;
+pub mod resolve;
 pub mod rules;
 pub mod touched;
 pub mod tree;
@@ -54,6 +56,10 @@ pub enum Rule {
     ForbiddenImport,
     /// An import whose name is computed, where `dynamic_imports: deny` rules that out.
     DynamicImport,
+    /// An import of another area that `may_depend_on` does not name.
+    DependencyEdge,
+    /// An import from outside that `allowed_imports` does not name.
+    ImportNotAllowed,
     /// More new top-level directories than allowed.
     NewTopLevelDirectory,
     /// A new directory although the task's Non-goals name `new directories`.
@@ -88,6 +94,8 @@ impl Rule {
             Rule::ForbiddenDirectory => "forbidden-directory",
             Rule::ForbiddenImport => "forbidden-import",
             Rule::DynamicImport => "dynamic-import",
+            Rule::DependencyEdge => "dependency-edge",
+            Rule::ImportNotAllowed => "import-not-allowed",
             Rule::NewTopLevelDirectory => "new-top-level-directory",
             Rule::NewDirectory => "new-directory",
             Rule::OutOfScope => "out-of-scope",
@@ -108,7 +116,9 @@ impl Rule {
         match self {
             Rule::ProtectedPath => Exit::ProtectedPath,
             Rule::ForbiddenDirectory => Exit::ForbiddenDirectory,
-            Rule::ForbiddenImport | Rule::DynamicImport => Exit::ForbiddenImport,
+            Rule::ForbiddenImport | Rule::DynamicImport | Rule::DependencyEdge | Rule::ImportNotAllowed => {
+                Exit::ForbiddenImport
+            }
             Rule::NewTopLevelDirectory | Rule::NewDirectory => Exit::NewTopLevelDirectory,
             Rule::OutOfScope => Exit::OutOfScope,
             Rule::NewDependency | Rule::ForbiddenDependency | Rule::LockFile => Exit::ForbiddenDependency,

@@ -4,6 +4,7 @@
 //! change; a key whose rule this version does not enforce is refused, never ignored; a policy
 //! that could not refuse anything is no policy.
 
+mod areas;
 mod ci;
 mod dependencies;
 mod parse;
@@ -98,6 +99,10 @@ pub struct Area {
     pub forbidden_imports: Vec<ImportRule>,
     /// Folders in which nothing may change.
     pub forbidden_dirs: Vec<PathRule>,
+    /// The other areas whose modules its files may import; `None`: any.
+    pub may_depend_on: Option<Vec<String>>,
+    /// The external packages that its files may import; `None`: any.
+    pub allowed_imports: Option<Vec<ImportRule>>,
 }
 
 /// `unmapped`, `existing`, `autoexec`: whether the lenient default holds.

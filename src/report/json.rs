@@ -19,6 +19,7 @@ pub fn render(outcome: &Outcome) -> String {
                 .map(|line| format!("{}\n", Value::Object(line.json.clone())))
                 .collect();
         }
+        Outcome::Graph(report) => return super::graph::render(report),
         Outcome::Run(report) => run(report),
         Outcome::Check(report) => return check(report),
         Outcome::Explain(report) => super::explain::json(report),

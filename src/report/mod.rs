@@ -7,6 +7,7 @@ mod explain;
 mod files;
 mod github;
 mod gitlab;
+mod graph;
 mod json;
 mod junit;
 mod markdown;
@@ -21,8 +22,8 @@ use checked::Checked;
 
 use crate::cli::{Format, Reports};
 use crate::commands::{
-    agents, baseline, check, demo, doctor, drop, explain as explaining, init, jobs, land, open, preflight, run, schema,
-    trailers,
+    agents, baseline, check, demo, doctor, drop, explain as explaining, graph as graph_command, init, jobs, land, open,
+    preflight, run, schema, trailers,
 };
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
@@ -60,6 +61,8 @@ pub enum Outcome {
     Open(open::Report),
     /// `agents`
     Agents(agents::Report),
+    /// `graph`
+    Graph(graph_command::Report),
     /// `init`
     Init(init::Report),
     /// `doctor`

@@ -38,6 +38,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
             (format!("worktree={}\n", line(&report.worktree)), beside)
         }
         Outcome::Agents(report) => (agents(report), String::new()),
+        Outcome::Graph(report) => (super::graph::render(report), String::new()),
         Outcome::Init(report) => {
             let mut text = format!("wrote {}\n", report.path.display());
             if let Some(schema) = &report.schema {

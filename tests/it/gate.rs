@@ -6,6 +6,7 @@ mod commits;
 mod content;
 mod dependencies;
 mod notices;
+mod own;
 mod repositories;
 mod task;
 mod through_git;

@@ -21,6 +21,7 @@ mod explain;
 mod floors;
 mod formats;
 mod gate;
+mod graph;
 mod init;
 mod land;
 mod lock;

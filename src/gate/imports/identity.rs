@@ -68,7 +68,8 @@ fn package(path: &str) -> Vec<String> {
     segments
 }
 
-fn percent_decoded(text: &str) -> String {
+/// The text with `%72` as `r`; as it is where that is no UTF-8.
+pub fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -71,6 +71,7 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
+pub(in crate::gate) use identity::percent_decoded;
 pub(super) use matching::is_match;
 pub use matching::{dead, is_anywhere, matches, matches_relative, named};
 

@@ -4,9 +4,9 @@ use super::super::credentials::FINGERPRINT;
 use super::super::paths::PathRule;
 use super::super::yaml::{self, Entry, Node, Source, Value, nearest};
 use super::super::{Oid, POLICY_PATH};
-use super::{Area, BASELINE_PATH, Dependencies, Policy, Stance, dependencies};
+use super::{Area, BASELINE_PATH, Dependencies, Policy, Stance, areas, dependencies};
 
-mod imports;
+pub(super) mod imports;
 
 /// Top-level keys that are enforced.
 pub const TOP: &[&str] = &[
@@ -26,9 +26,15 @@ pub const TOP: &[&str] = &[
 /// Reserved top-level keys whose rules are not built yet.
 pub const TOP_LATER: &[&str] = &[];
 /// Keys of an area that are enforced.
-pub const AREA: &[&str] = &["allowed_roots", "forbidden_imports", "forbidden_dirs"];
+pub const AREA: &[&str] = &[
+    "allowed_roots",
+    "forbidden_imports",
+    "forbidden_dirs",
+    "may_depend_on",
+    "allowed_imports",
+];
 /// Keys of an area whose rules are not built yet.
-pub const AREA_LATER: &[&str] = &["may_depend_on", "allowed_imports"];
+pub const AREA_LATER: &[&str] = &[];
 
 pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
     let (source, entries) = yaml::read(POLICY_PATH, bytes)?;
@@ -77,6 +83,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
             _ => policy.areas.push(area(&source, entry)?),
         }
     }
+    areas::check(&source, &entries, &policy.areas)?;
     let has_rule = !policy.must_not_touch.is_empty()
         || policy.unmapped == Stance::Deny
         || policy.autoexec == Stance::Deny
@@ -88,7 +95,7 @@ pub(super) fn parse(bytes: &[u8], id: Oid) -> Result<Policy, String> {
         || policy
             .areas
             .iter()
-            .any(|area| !area.forbidden_imports.is_empty() || !area.forbidden_dirs.is_empty());
+            .any(|area| area.reads_imports() || !area.forbidden_dirs.is_empty());
     match has_rule {
         true => Ok(policy),
         false => Err(format!(
@@ -135,6 +142,8 @@ fn area(source: &Source, entry: &Entry) -> Result<Area, String> {
         allowed_roots: Vec::new(),
         forbidden_imports: Vec::new(),
         forbidden_dirs: Vec::new(),
+        may_depend_on: None,
+        allowed_imports: None,
     };
     for inner in source.map(&entry.value, name)? {
         let key = format!("{name}.{}", inner.key);
@@ -142,6 +151,8 @@ fn area(source: &Source, entry: &Entry) -> Result<Area, String> {
             "allowed_roots" => area.allowed_roots = paths(source, &inner.value, &key)?,
             "forbidden_imports" => area.forbidden_imports = imports::read(source, &inner.value, &key)?,
             "forbidden_dirs" => area.forbidden_dirs = paths(source, &inner.value, &key)?,
+            "may_depend_on" => area.may_depend_on = Some(areas::may_depend_on(source, &inner.value, &key)?),
+            "allowed_imports" => area.allowed_imports = Some(areas::allowed_imports(source, &inner.value, &key)?),
             other if AREA_LATER.contains(&other) => return Err(later(source, inner)),
             _ => return Err(unknown_in_area(source, entry, inner)),
         }

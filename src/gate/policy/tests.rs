@@ -357,7 +357,7 @@ fn misspelt_and_misplaced_keys_are_refused() {
         (
             "a:\n  b:\n    forbidden_dirs: [x]",
             "4:3: unknown key `b` in the area `a`",
-            "known in an area: allowed_roots, forbidden_imports, forbidden_dirs",
+            "known in an area: allowed_roots, forbidden_imports, forbidden_dirs, may_depend_on, allowed_imports",
         ),
         (
             "dependancies: {new: deny}",
@@ -496,23 +496,6 @@ fn dependencies_that_say_nothing_or_too_much_are_refused() {
 }
 
 #[test]
-fn what_is_not_enforced_yet_is_refused() {
-    let hint = "remove it, so that nobody relies on it";
-    for (line, first) in [
-        (
-            "a: {may_depend_on: [b]}",
-            "3:5: `may_depend_on` is not enforced by this version",
-        ),
-        (
-            "a: {allowed_imports: [b]}",
-            "3:5: `allowed_imports` is not enforced by this version",
-        ),
-    ] {
-        assert_eq!(with(line), (first.to_owned(), hint.to_owned()), "{line}");
-    }
-}
-
-#[test]
 fn limits_of_size_begin_at_1_and_are_rules() {
     let policy = of("version: 1\nmax_changed_files: 40\nmax_changed_lines: 1000\n").unwrap();
     assert_eq!(
@@ -619,6 +602,8 @@ fn each_kind_of_rule_counts_as_a_rule() {
         "max_new_top_level_dirs: 0",
         "a: {forbidden_imports: [x]}",
         "a: {forbidden_dirs: [x]}",
+        "a: {allowed_roots: [x], may_depend_on: []}",
+        "a: {allowed_imports: []}",
     ] {
         assert!(of(&format!("version: 1\n{line}\n")).is_ok(), "{line}");
     }
@@ -783,5 +768,68 @@ fn an_import_entry_is_as_strict_as_the_rest() {
     ] {
         let line = format!("a: {{forbidden_imports: [{entry}]}}");
         assert_eq!(with(&line), (first.to_owned(), hint.to_owned()), "{line}");
+    }
+}
+
+#[test]
+fn the_package_graph_is_read() {
+    let policy = of(
+        "version: 1\na: {allowed_roots: [a], may_depend_on: [b, c]}\nb: {allowed_roots: [b], may_depend_on: \
+                     []}\nc: {allowed_roots: [c], allowed_imports: [lodash, \"@acme/*\"]}\n",
+    )
+    .unwrap();
+    let names = |area: usize| policy.areas[area].may_depend_on.clone();
+    assert_eq!(names(0), Some(vec!["b".to_owned(), "c".to_owned()]));
+    assert_eq!((names(1), names(2)), (Some(Vec::new()), None));
+    let allowed = policy.areas[2].allowed_imports.as_ref().unwrap();
+    assert_eq!(allowed[1].key, "c.allowed_imports[1]");
+    assert!(policy.areas[0].allowed_imports.is_none());
+}
+
+#[test]
+fn edges_that_cannot_be_meant_are_refused() {
+    for (line, first, hint) in [
+        (
+            "shared: {allowed_roots: [s]}\na: {allowed_roots: [a], may_depend_on: [shard]}",
+            "4:41: there is no area `shard`",
+            "did you mean `shared`?",
+        ),
+        (
+            "a: {allowed_roots: [a], may_depend_on: [elsewhere]}",
+            "3:41: there is no area `elsewhere`",
+            "there is no other area",
+        ),
+        (
+            "a: {allowed_roots: [a], may_depend_on: [a]}",
+            "3:41: `a` names itself in its `may_depend_on`",
+            "remove it: an area always may import itself",
+        ),
+        (
+            "b: {forbidden_imports: [x]}\na: {allowed_roots: [a], may_depend_on: [b]}",
+            "4:41: the area `b` has no `allowed_roots`, so nothing can depend on it",
+            "give it roots, or remove it here",
+        ),
+        (
+            "a: {may_depend_on: []}",
+            "3:5: `a` has `may_depend_on` and no `allowed_roots`",
+            "say which paths the area consists of",
+        ),
+        (
+            "a: {allowed_imports: [{import: x}]}",
+            "3:23: `a.allowed_imports[0]` must be text, not a map",
+            "",
+        ),
+        (
+            "a: {allowed_imports: [./x]}",
+            "3:23: import `./x`: a path, and only external packages are matched",
+            "protect own folders with `forbidden_dirs`",
+        ),
+        (
+            "a: {may_depend_on: b}",
+            "3:20: `a.may_depend_on` must be a list, not text",
+            "write `[b]`",
+        ),
+    ] {
+        assert_eq!(with(line), (first.to_owned(), hint.to_owned()), "{line}");
     }
 }

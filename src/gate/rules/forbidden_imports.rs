@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
-use super::{finding, shown};
+use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
@@ -20,16 +20,38 @@ use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, T
 /// Source files above this many bytes are not read: nobody reviews them either.
 const MAX_SOURCE: u64 = 10 * 1024 * 1024;
 
-/// Every import of every changed source file that an area's `forbidden_imports` names.
-pub(super) fn judge(
-    policy: &Policy,
-    base: &dyn Tree,
-    candidate: &dyn Tree,
+/// A changed source file as it was read: each is read once, for all rules that look at imports.
+pub(super) struct Scanned<'a> {
+    /// Where it is source.
+    pub(super) path: Vec<u8>,
+    pub(super) language: Language,
+    /// The areas whose import rules cover it.
+    pub(super) areas: Vec<&'a Area>,
+    found: Vec<Import>,
+    known: HashSet<(String, Vec<String>, bool)>,
+}
+
+impl Scanned<'_> {
+    /// The imports that rules look at: with `existing: allow` not those that the base has there.
+    pub(super) fn new_imports(&self) -> impl Iterator<Item = &Import> {
+        self.found
+            .iter()
+            .filter(|import| import.kind != ImportKind::Opaque && !self.known.contains(&spelling(import)))
+    }
+}
+
+/// Every import of every changed source file that an area's `forbidden_imports` names. What was read
+/// is given back.
+pub(super) fn judge<'p>(
+    policy: &'p Policy,
+    own_modules: &mut Resolvers,
+    aliases: &mut Aliases,
     changes: &[Change],
     verdict: &mut Verdict,
-) -> Result<(), GateError> {
+) -> Result<Vec<Scanned<'p>>, GateError> {
+    let (base, candidate) = (own_modules.base_tree, own_modules.candidate_tree);
     let mut own = None;
-    let mut aliases = Aliases::of(candidate);
+    let mut scanned = Vec::new();
     let mut crates = CrateNames::of(candidate);
     for source in sources::of(policy, candidate, changes, verdict)? {
         let (after, before, language) = (source.after, source.before, source.language);
@@ -42,7 +64,7 @@ pub(super) fn judge(
             Ok(found) => found,
             Err(opaque) => {
                 let judged_by = match areas.first() {
-                    Some(area) => format!("{}.forbidden_imports", area.name),
+                    Some(area) => area.import_key().unwrap_or_default(),
                     None => computed::KEY.to_owned(),
                 };
                 verdict.inspected.skip(&path, "unreadable, which is a finding");
@@ -61,6 +83,8 @@ pub(super) fn judge(
         verdict.inspected.read(&path, language, found.len());
         let own = match &own {
             Some(own) => own,
+            // Other languages do not ask, and need not pay.
+            None if language != Language::Python => &HashSet::new(),
             None => own.insert(own_packages(base, candidate)?),
         };
         let mut earlier = Vec::new();
@@ -82,8 +106,8 @@ pub(super) fn judge(
                 _ => CargoRenames::new(),
             },
         };
-        for area in areas {
-            file.judge(area, &found, &known, verdict);
+        for area in &areas {
+            file.judge(area, &found, &known, own_modules, verdict)?;
         }
         let before = before.filter(|_| !earlier.is_empty());
         computed::judge(
@@ -93,15 +117,21 @@ pub(super) fn judge(
             (base, before, &earlier),
             verdict,
         )?;
+        scanned.push(Scanned {
+            path,
+            language,
+            areas,
+            found,
+            known,
+        });
     }
-    Ok(())
+    Ok(scanned)
 }
 
 /// Whether the area's import rules cover the file. Case twins of a root count: on a case-folding
 /// disk they are the root.
 fn reads(area: &Area, path: &[u8]) -> bool {
-    !area.forbidden_imports.is_empty()
-        && (area.allowed_roots.is_empty() || area.allowed_roots.iter().any(|root| root.denies(path).is_some()))
+    area.reads_imports() && (area.allowed_roots.is_empty() || area.covers(path))
 }
 
 fn read(
@@ -142,8 +172,9 @@ impl File<'_> {
         area: &Area,
         found: &[Import],
         known: &HashSet<(String, Vec<String>, bool)>,
+        own_modules: &mut Resolvers,
         verdict: &mut Verdict,
-    ) {
+    ) -> Result<(), Unreadable> {
         for rule in &area.forbidden_imports {
             if !rule.covers(self.path, self.language) {
                 continue;
@@ -153,7 +184,16 @@ impl File<'_> {
                 if import.kind == ImportKind::Opaque || known.contains(&spelling(import)) {
                     continue;
                 }
-                match self.answer(&rule.entry, import) {
+                let answer = match self.answer(&rule.entry, import) {
+                    Answer::Forbidden
+                        if self.may_be_own(&rule.entry, import)
+                            && own_modules.own(self.language, import, self.path)? =>
+                    {
+                        Answer::Own
+                    }
+                    answer => answer,
+                };
+                match answer {
                     Answer::Forbidden if lines.insert(import.line) => {
                         verdict.findings.push(self.finding(area, rule, import));
                     }
@@ -167,6 +207,17 @@ impl File<'_> {
                     Answer::Forbidden | Answer::Other => {}
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Whether the entry is one that own modules do not answer to. In Python one with dots may name an
+    /// own module on purpose, and an npm alias is another package than it seems.
+    fn may_be_own(&self, entry: &str, import: &Import) -> bool {
+        match self.language {
+            Language::Python => !entry.contains('.') && !import.identity.is_empty(),
+            Language::JavaScript => imports::matches(entry, self.language, import),
+            _ => true,
         }
     }
 

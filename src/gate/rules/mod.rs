@@ -5,11 +5,13 @@
 
 mod active;
 mod aliases;
+mod allowed_imports;
 mod autoexec;
 mod crate_names;
 pub mod credentials;
 mod dead;
 mod forbidden_imports;
+pub(super) mod graph;
 mod limits;
 mod new_folders;
 mod protected;
@@ -17,6 +19,8 @@ mod scope;
 
 use std::collections::HashSet;
 
+use super::imports::{Import, Language};
+use super::resolve::{self, Resolver};
 use super::tree::{Side, diff};
 use super::{
     Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, lines, manifests,
@@ -33,7 +37,7 @@ pub fn judge(
     let changes = diff(base, candidate)?;
     let mut verdict = guard(policy, &[base], candidate, &changes)?;
     protected::forbidden_directories(policy, &changes, &mut verdict);
-    forbidden_imports::judge(policy, base, candidate, &changes, &mut verdict)?;
+    imports_of(policy, base, candidate, &changes, &mut verdict)?;
     new_folders::top_level(policy, base, candidate, &mut verdict)?;
     scope::unmapped(policy, &changes, &mut verdict);
     limits::judge(policy, base, candidate, &changes, &mut verdict)?;
@@ -66,11 +70,52 @@ pub(super) fn judge_content(
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
     protected::forbidden_directories(policy, changes, verdict);
-    forbidden_imports::judge(policy, tree, tree, changes, verdict)?;
+    imports_of(policy, tree, tree, changes, verdict)?;
     scope::unmapped(policy, changes, verdict);
     once(verdict);
     dead::notice(policy, tree, tree, verdict)?;
     Ok(())
+}
+
+/// Every rule about imports; each source is read and scanned once.
+fn imports_of(
+    policy: &Policy,
+    base: &dyn Tree,
+    candidate: &dyn Tree,
+    changes: &[Change],
+    verdict: &mut Verdict,
+) -> Result<(), GateError> {
+    let mut own = Resolvers::of(base, candidate);
+    let mut names = aliases::Aliases::of(candidate);
+    let scanned = forbidden_imports::judge(policy, &mut own, &mut names, changes, verdict)?;
+    graph::judge(policy, &mut own, &scanned, verdict)?;
+    let mut crates = crate_names::CrateNames::of(candidate);
+    allowed_imports::judge(&mut own, &mut names, &mut crates, &scanned, verdict)?;
+    Ok(())
+}
+
+/// Both trees, and where imports lead in each. Nothing is indexed before an import asks.
+struct Resolvers<'a> {
+    base_tree: &'a dyn Tree,
+    candidate_tree: &'a dyn Tree,
+    base: Resolver<'a>,
+    candidate: Resolver<'a>,
+}
+
+impl<'a> Resolvers<'a> {
+    fn of(base: &'a dyn Tree, candidate: &'a dyn Tree) -> Resolvers<'a> {
+        Resolvers {
+            base_tree: base,
+            candidate_tree: candidate,
+            base: Resolver::of(base),
+            candidate: Resolver::of(candidate),
+        }
+    }
+
+    /// Whether an import is the repository's own in both.
+    fn own(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        resolve::is_own(&mut self.base, &mut self.candidate, language, import, from)
+    }
 }
 
 /// A file that a rule already reported because it cannot be read is not reported again for being

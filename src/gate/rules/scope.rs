@@ -75,7 +75,7 @@ pub(super) fn unmapped(policy: &Policy, changes: &[Change], verdict: &mut Verdic
         }));
     }
     // An area without roots reads imports everywhere: then the sentence would be wrong.
-    let everywhere = |area: &Area| area.allowed_roots.is_empty() && !area.forbidden_imports.is_empty();
+    let everywhere = |area: &Area| area.allowed_roots.is_empty() && area.reads_imports();
     // Import rules also look below folders that a glob among the roots names, and at twins.
     let is_near = |path: &[u8]| {
         let mut roots = policy.areas.iter().flat_map(|area| &area.allowed_roots);

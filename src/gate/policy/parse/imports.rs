@@ -9,7 +9,7 @@ const KEYS: &[&str] = &["import", "languages", "except", "reason", "use_instead"
 /// Most characters of `reason` and `use_instead`: each is part of one line.
 const MAX_WORDS: usize = 200;
 
-pub(super) fn read(source: &Source, node: &Node, key: &str) -> Result<Vec<ImportRule>, String> {
+pub(in crate::gate::policy) fn read(source: &Source, node: &Node, key: &str) -> Result<Vec<ImportRule>, String> {
     let mut rules: Vec<ImportRule> = Vec::new();
     for (index, item) in source.list(node, key)?.iter().enumerate() {
         let key = format!("{key}[{index}]");

@@ -1,0 +1,265 @@
+//! From an import to the path of this repository that it loads.
+//!
+//! Invariants: nothing is guessed to be external: what looks like the repository's own and has no
+//! path is [`Target::Unresolved`], with the reason; the tree's paths are indexed at the first
+//! question and never before, so a check that asks nothing pays nothing; every configuration that is
+//! followed (tsconfig, go.mod ...) is read from the same tree, bounded, without recursion.
+//!
+//! One file a language says how that language finds a module. Where a package or namespace lies in
+//! several places, all of them are given; so are they where two configurations or roots lead to
+//! different files, since a file that an agent adds nearer by must not hide what was there. Type-only
+//! imports are resolved like any other.
+
+mod c;
+mod cargo;
+mod csharp;
+mod files;
+mod go;
+mod javascript;
+mod jsonc;
+mod jvm;
+mod npm;
+mod php;
+mod python;
+mod ruby;
+mod rust;
+mod rust_inline;
+mod standard;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_compiled;
+#[cfg(test)]
+mod tests_hostile;
+#[cfg(test)]
+mod tests_javascript;
+mod tsconfig;
+
+use crate::gate::imports::{Import, ImportKind, Language};
+use crate::gate::tree::{Tree, Unreadable};
+
+pub use files::{Files, MAX_ENTRIES};
+pub use standard::is_standard;
+
+/// Where an import leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A file or folder of the repository, links followed. More than one where a package lies in
+    /// several places, or where two configurations lead to different ones, the likeliest first; never
+    /// empty.
+    Local(Vec<Vec<u8>>),
+    /// Something from outside: a package, or the language's own library.
+    External,
+    /// It names something of the repository's own, or something computed, and no path is known. Why,
+    /// lower case, one line; text of the repository in it is not escaped.
+    Unresolved(String),
+}
+
+impl Target {
+    fn one(path: Vec<u8>) -> Target {
+        Target::Local(vec![path])
+    }
+
+    /// All of these, each once; external where there are none.
+    fn all(mut places: Vec<Vec<u8>>) -> Target {
+        let mut seen = std::collections::HashSet::new();
+        places.retain(|place| seen.insert(place.clone()));
+        match places.is_empty() {
+            true => Target::External,
+            false => Target::Local(places),
+        }
+    }
+
+    fn unresolved(why: impl Into<String>) -> Target {
+        Target::Unresolved(why.into())
+    }
+}
+
+/// Resolves imports of one tree.
+pub struct Resolver<'a> {
+    tree: &'a dyn Tree,
+    known: Option<Known<'a>>,
+}
+
+struct Known<'a> {
+    files: Files<'a>,
+    tsconfig: tsconfig::Configs,
+    npm: npm::Packages,
+    python: Option<python::Roots>,
+    cargo: cargo::Crates,
+    inline: rust_inline::Cache,
+    go: go::Modules,
+    jvm: Option<jvm::Packages>,
+    csharp: Option<csharp::Namespaces>,
+    php: Option<php::Prefixes>,
+    ruby: Option<Vec<Vec<u8>>>,
+}
+
+impl<'a> Resolver<'a> {
+    /// Nothing is read before the first question.
+    pub fn of(tree: &'a dyn Tree) -> Resolver<'a> {
+        Resolver { tree, known: None }
+    }
+
+    /// The index of the tree's paths.
+    pub fn files(&mut self) -> Result<&Files<'a>, Unreadable> {
+        Ok(&self.known()?.files)
+    }
+
+    fn known(&mut self) -> Result<&mut Known<'a>, Unreadable> {
+        if self.known.is_none() {
+            self.known = Some(Known {
+                files: Files::of(self.tree)?,
+                tsconfig: tsconfig::Configs::default(),
+                npm: npm::Packages::default(),
+                python: None,
+                cargo: cargo::Crates::default(),
+                inline: rust_inline::Cache::default(),
+                go: go::Modules::default(),
+                jvm: None,
+                csharp: None,
+                php: None,
+                ruby: None,
+            });
+        }
+        match &mut self.known {
+            Some(known) => Ok(known),
+            None => unreachable!("it was set above"),
+        }
+    }
+
+    /// Where an import of the file at `from` leads.
+    pub fn resolve(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<Target, Unreadable> {
+        if import.kind == ImportKind::Opaque {
+            return Ok(Target::unresolved("its argument is computed"));
+        }
+        let known = self.known()?;
+        let files = &known.files;
+        if !files.is_whole() {
+            return Ok(Target::Unresolved(format!(
+                "the tree has more than {MAX_ENTRIES} entries"
+            )));
+        }
+        match language {
+            Language::JavaScript => {
+                let (tsconfig, npm) = (&mut known.tsconfig, &mut known.npm);
+                // A module behind a link is loaded from where it really lies.
+                let real = files.find(from).map(|spot| spot.path);
+                let from = real.as_deref().unwrap_or(from);
+                javascript::resolve(files, tsconfig, npm, &import.raw, from)
+            }
+            Language::Python => {
+                let roots = python::roots(files, &mut known.python);
+                Ok(python::resolve(
+                    files,
+                    roots,
+                    &import.raw,
+                    from,
+                    python::Siblings::Count,
+                ))
+            }
+            Language::Rust => rust::resolve(files, &mut known.cargo, &mut known.inline, import, from),
+            Language::Go => go::resolve(files, &mut known.go, &import.raw, from),
+            Language::Java | Language::Kotlin => {
+                let packages = jvm::packages(files, &mut known.jvm)?;
+                Ok(jvm::resolve(files, packages, &import.identity))
+            }
+            Language::C => Ok(c::resolve(files, &import.raw, from)),
+            Language::CSharp => {
+                let namespaces = csharp::namespaces(files, &mut known.csharp)?;
+                Ok(csharp::resolve(namespaces, &import.identity))
+            }
+            Language::Ruby => {
+                let roots = ruby::roots(files, &mut known.ruby);
+                Ok(ruby::resolve(files, roots, import, from))
+            }
+            Language::Php => {
+                let prefixes = php::prefixes(files, &mut known.php)?;
+                Ok(php::resolve(files, prefixes, import, from))
+            }
+        }
+    }
+
+    /// As [`resolve`](Self::resolve), without what only a Python script run from its own folder finds.
+    fn resolve_strictly(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<Target, Unreadable> {
+        if language != Language::Python || import.kind == ImportKind::Opaque {
+            return self.resolve(language, import, from);
+        }
+        let known = self.known()?;
+        if !known.files.is_whole() {
+            return Ok(Target::External);
+        }
+        let roots = python::roots(&known.files, &mut known.python);
+        Ok(python::resolve(
+            &known.files,
+            roots,
+            &import.raw,
+            from,
+            python::Siblings::Pass,
+        ))
+    }
+}
+
+/// Whether an import is the repository's own by base and candidate: an agent that adds an empty
+/// `redis/` folder must not turn `redis` into a local import.
+///
+/// In the candidate it leads to a path. In the base it leads to one too, or at least begins with what
+/// is certainly the repository's own there (its Go module, a `paths` entry of a tsconfig, an own
+/// package), so that a new module of an own package counts. A copy under `vendor/` and the like is
+/// somebody else's package.
+pub fn is_own(
+    base: &mut Resolver,
+    candidate: &mut Resolver,
+    language: Language,
+    import: &Import,
+    from: &[u8],
+) -> Result<bool, Unreadable> {
+    let is_local = |target: &Target| match target {
+        Target::Local(places) => places.iter().any(|place| !is_vendored(place, &import.raw, language)),
+        Target::External | Target::Unresolved(_) => false,
+    };
+    if !is_local(&candidate.resolve_strictly(language, import, from)?) {
+        return Ok(false);
+    }
+    Ok(match base.resolve_strictly(language, import, from)? {
+        Target::Unresolved(_) => base.files()?.is_whole(),
+        target => is_local(&target),
+    })
+}
+
+/// Folders in which other people's packages are kept.
+const VENDORED: &[&str] = &[
+    "vendor",
+    "vendors",
+    "vendored",
+    "_vendor",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "3rd_party",
+    "node_modules",
+    "bower_components",
+    "jspm_packages",
+    "site-packages",
+    "dist-packages",
+    "Pods",
+    "Carthage",
+];
+/// The same in C and C++ alone; elsewhere these are names for own code.
+const VENDORED_C: &[&str] = &["deps", "dep", "external", "externals", "extern", "contrib"];
+
+/// Whether a path is a copy of somebody else's package. A folder that the import itself names
+/// (`from pip._vendor import x`) makes it no copy: then the repository's own name leads there.
+fn is_vendored(path: &[u8], raw: &str, language: Language) -> bool {
+    path.split(|&byte| byte == b'/').any(|part| {
+        let Ok(part) = std::str::from_utf8(part) else {
+            return false;
+        };
+        let is_listed = VENDORED.contains(&part) || language == Language::C && VENDORED_C.contains(&part);
+        is_listed
+            && !raw
+                .split(['/', '.', ':', '\\', '<', '>', '"'])
+                .any(|named| named == part)
+    })
+}

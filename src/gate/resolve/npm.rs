@@ -1,0 +1,259 @@
+//! package.json: packages of a workspace by name, `exports`, `imports`.
+//!
+//! A package.json with a name is not enough (a test's fixture may be called `redis`): the package
+//! belongs to a workspace (`workspaces` of package.json, `packages` of pnpm-workspace.yaml or
+//! lerna.json), or the importing file lies in it, or the importing package names its folder as a
+//! dependency (`file:`, `link:`, `portal:`).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::files::{Files, below, follow, name as file_name, parent, upward};
+use crate::gate::tree::{Unreadable, join};
+use crate::gate::yaml;
+use crate::paths::PathRule;
+
+/// package.json files that are read for their names.
+const MAX_PACKAGES: usize = 20_000;
+/// Values looked at in one `exports` or `imports`.
+const MAX_VALUES: usize = 10_000;
+
+/// A folder and its package.json.
+type Package = (Vec<u8>, Rc<Value>);
+/// The patterns of a workspace: whether one takes in or out, and what it matches.
+type Patterns = Vec<(bool, PathRule)>;
+
+/// What the tree's package.json files say, each read once.
+#[derive(Default)]
+pub(super) struct Packages {
+    manifests: HashMap<Vec<u8>, Option<Rc<Value>>>,
+    members: Option<HashMap<String, Vec<Vec<u8>>>>,
+}
+
+impl Packages {
+    /// The package.json of a folder.
+    pub(super) fn manifest(&mut self, files: &Files, folder: &[u8]) -> Result<Option<Rc<Value>>, Unreadable> {
+        if let Some(known) = self.manifests.get(folder) {
+            return Ok(known.clone());
+        }
+        let text = files.text(&join(folder, b"package.json"))?;
+        let value = text
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .filter(Value::is_object)
+            .map(Rc::new);
+        self.manifests.insert(folder.to_vec(), value.clone());
+        Ok(value)
+    }
+
+    /// The nearest package.json above a file, and its folder.
+    pub(super) fn nearest(&mut self, files: &Files, from: &[u8]) -> Result<Option<Package>, Unreadable> {
+        for folder in upward(from) {
+            if let Some(manifest) = self.manifest(files, folder)? {
+                return Ok(Some((folder.to_vec(), manifest)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The folders of the own packages that a specifier names, and what is left of the specifier
+    /// (without a slash in front).
+    pub(super) fn packages<'s>(
+        &mut self,
+        files: &Files,
+        specifier: &'s str,
+        from: &[u8],
+    ) -> Result<(Vec<Vec<u8>>, &'s str), Unreadable> {
+        let (name, rest) = split(specifier);
+        let mut found = Vec::new();
+        // By its own name, from inside.
+        for folder in upward(from) {
+            if let Some(manifest) = self.manifest(files, folder)?
+                && manifest.get("name").and_then(Value::as_str) == Some(name)
+            {
+                found.push(folder.to_vec());
+            }
+        }
+        if let Some((folder, manifest)) = self.nearest(files, from)?
+            && let Some(path) = linked(&manifest, name)
+            && let Some(folder) = follow(&folder, path.as_bytes()).and_then(|path| files.folder(&path))
+        {
+            found.push(folder);
+        }
+        found.extend(self.members(files)?.get(name).into_iter().flatten().cloned());
+        Ok((found, rest))
+    }
+
+    /// The path that a specifier into an own package stands for, whatever its `exports` say.
+    pub(super) fn folder_of(
+        &mut self,
+        files: &Files,
+        specifier: &str,
+        from: &[u8],
+    ) -> Result<Option<Vec<u8>>, Unreadable> {
+        let (found, rest) = self.packages(files, specifier, from)?;
+        Ok(found.first().and_then(|folder| follow(folder, rest.as_bytes())))
+    }
+
+    fn members(&mut self, files: &Files) -> Result<&HashMap<String, Vec<Vec<u8>>>, Unreadable> {
+        if self.members.is_none() {
+            self.members = Some(self.read_members(files)?);
+        }
+        match &self.members {
+            Some(members) => Ok(members),
+            None => unreachable!("it was set above"),
+        }
+    }
+
+    fn read_members(&mut self, files: &Files) -> Result<HashMap<String, Vec<Vec<u8>>>, Unreadable> {
+        let folders: Vec<Vec<u8>> = files
+            .named(b"package.json")
+            .iter()
+            .map(|path| parent(path).to_vec())
+            .filter(|folder| !folder.split(|&byte| byte == b'/').any(|part| part == b"node_modules"))
+            .take(MAX_PACKAGES)
+            .collect();
+        let mut workspaces = Vec::new();
+        for folder in &folders {
+            let patterns = self.manifest(files, folder)?.map(|manifest| {
+                let list = manifest.get("workspaces");
+                strings(list.and_then(|list| list.get("packages")).or(list))
+            });
+            workspaces.extend(
+                patterns
+                    .filter(|list| !list.is_empty())
+                    .map(|list| (folder.clone(), list)),
+            );
+        }
+        for path in files
+            .named(b"lerna.json")
+            .iter()
+            .chain(files.named(b"pnpm-workspace.yaml"))
+        {
+            if let Some(text) = files.text(path)? {
+                let patterns = match file_name(path) {
+                    b"lerna.json" => {
+                        let value: Option<Value> = serde_json::from_str(&text).ok();
+                        strings(value.as_ref().and_then(|value| value.get("packages")))
+                    }
+                    _ => pnpm(&text),
+                };
+                workspaces.push((parent(path).to_vec(), patterns));
+            }
+        }
+        let workspaces: Vec<(Vec<u8>, Patterns)> = workspaces
+            .into_iter()
+            .map(|(folder, patterns)| (folder, patterns.iter().filter_map(|text| rule(text)).collect()))
+            .collect();
+        let mut members: HashMap<String, Vec<Vec<u8>>> = HashMap::new();
+        for folder in folders {
+            let is_member = workspaces.iter().any(|(root, rules)| {
+                below(&folder, root).is_some_and(|path| {
+                    // The last pattern that matches decides, and `!` takes out.
+                    let last = rules.iter().rev().find(|(_, rule)| rule.allows(path));
+                    path.is_empty() || last.is_some_and(|(takes, _)| *takes)
+                })
+            });
+            if is_member
+                && let Some(manifest) = self.manifest(files, &folder)?
+                && let Some(name) = manifest.get("name").and_then(Value::as_str)
+            {
+                members.entry(name.to_owned()).or_default().push(folder);
+            }
+        }
+        Ok(members)
+    }
+}
+
+/// Name and rest of a bare specifier: `@a/b/c/d` is `@a/b` and `c/d`.
+fn split(specifier: &str) -> (&str, &str) {
+    let slashes = if specifier.starts_with('@') { 2 } else { 1 };
+    match specifier.match_indices('/').nth(slashes - 1) {
+        Some((slash, _)) => (&specifier[..slash], &specifier[slash + 1..]),
+        None => (specifier, ""),
+    }
+}
+
+/// The folder that a dependency of this name is linked to.
+fn linked<'m>(manifest: &'m Value, name: &str) -> Option<&'m str> {
+    [
+        "dependencies",
+        "devDependencies",
+        "optionalDependencies",
+        "peerDependencies",
+    ]
+    .iter()
+    .filter_map(|section| manifest.get(section)?.get(name)?.as_str())
+    .find_map(|spec| {
+        ["file:", "link:", "portal:"]
+            .iter()
+            .find_map(|scheme| spec.strip_prefix(scheme))
+    })
+}
+
+fn strings(list: Option<&Value>) -> Vec<String> {
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// `packages` of a pnpm-workspace.yaml. Where the strict reader refuses the file, every package below
+/// counts: an edge too many is seen, one too few is not.
+fn pnpm(text: &str) -> Vec<String> {
+    let Ok((source, entries)) = yaml::read("pnpm-workspace.yaml", text.as_bytes()) else {
+        return vec!["**/*".to_owned()];
+    };
+    let packages = entries.iter().find(|entry| entry.key == "packages");
+    let Some(packages) = packages else { return Vec::new() };
+    match source.strings(&packages.value, "packages") {
+        Ok(patterns) => patterns.into_iter().map(|(text, _)| text.to_owned()).collect(),
+        Err(_) => vec!["**/*".to_owned()],
+    }
+}
+
+/// A pattern of a workspace, and whether it takes in (`true`) or out.
+fn rule(pattern: &str) -> Option<(bool, PathRule)> {
+    let (takes, pattern) = match pattern.strip_prefix('!') {
+        Some(rest) => (false, rest),
+        None => (true, pattern),
+    };
+    // `packages/**` means the folders below; here it would be everything at any depth, as it is there.
+    let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+    PathRule::parse(pattern, String::new()).ok().map(|rule| (takes, rule))
+}
+
+/// The files that `exports` or `imports` name for a key (`.`, `./x`, `#x`), each condition's, in the
+/// order of the file; with their star filled in. Nothing where the key is not there.
+pub(super) fn mapped(table: &Value, key: &str) -> Vec<String> {
+    let is_map = |table: &serde_json::Map<String, Value>| table.keys().any(|key| key.starts_with(['.', '#']));
+    let (value, star) = match table {
+        Value::Object(map) if is_map(map) => match map.get(key) {
+            Some(value) => (value, ""),
+            None => {
+                let mut patterns: Vec<(&String, &Value)> = map.iter().filter(|(key, _)| key.contains('*')).collect();
+                patterns.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.find('*')));
+                let found = patterns
+                    .into_iter()
+                    .find_map(|(pattern, value)| super::tsconfig::matched(pattern, key).map(|star| (value, star)));
+                match found {
+                    Some(found) => found,
+                    None => return Vec::new(),
+                }
+            }
+        },
+        value if key == "." => (value, ""),
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    for _ in 0..MAX_VALUES {
+        match open.pop() {
+            None => break,
+            Some(Value::String(text)) => found.push(text.replace('*', star)),
+            Some(Value::Array(items)) => open.extend(items.iter().rev()),
+            Some(Value::Object(map)) => open.extend(map.values().collect::<Vec<_>>().into_iter().rev()),
+            Some(_) => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,117 @@
+//! Imports from outside that an area's `allowed_imports` does not name (exit 5).
+//!
+//! A language's own library needs no entry, where its name tells it for certain. What counts as the
+//! repository's own is taken from what base and candidate share, so that a folder that an agent adds
+//! does not make a package from outside an own one. An npm alias and a Cargo rename count as what
+//! they install, and each crate that a name may be must be allowed.
+
+use std::collections::HashSet;
+
+use super::aliases::{self, Aliases};
+use super::crate_names::{self, CrateNames};
+use super::forbidden_imports::Scanned;
+use super::{Resolvers, finding, shown};
+use crate::gate::imports::{self, Import, Language};
+use crate::gate::manifests::CargoRenames;
+use crate::gate::policy::{Area, ImportRule};
+use crate::gate::resolve::{self, Target};
+use crate::gate::{Finding, POLICY_PATH, Rule, Unreadable, Verdict};
+
+/// Every new import of a changed file that leads out of the repository and that no entry names.
+pub(super) fn judge(
+    own: &mut Resolvers,
+    aliases: &mut Aliases,
+    crates: &mut CrateNames,
+    sources: &[Scanned],
+    verdict: &mut Verdict,
+) -> Result<(), Unreadable> {
+    for source in sources {
+        let bound: Vec<(&Area, &[ImportRule])> = source
+            .areas
+            .iter()
+            .filter_map(|area| Some((*area, area.allowed_imports.as_deref()?)))
+            .collect();
+        if bound.is_empty() {
+            continue;
+        }
+        let around = match source.language {
+            Language::JavaScript => aliases.around(&source.path)?,
+            _ => Vec::new(),
+        };
+        let renames = match source.language {
+            Language::Rust => crates.around(&source.path)?,
+            _ => CargoRenames::new(),
+        };
+        let mut reported = HashSet::new();
+        for import in source.new_imports() {
+            // Whatever it is, its own file tells that it is no package.
+            if import.identity.is_empty() {
+                continue;
+            }
+            let mut installed = crate_names::resolved(import, &renames);
+            installed.extend(aliases::resolved(import, &around));
+            let judged = match installed.as_slice() {
+                [] => std::slice::from_ref(import),
+                installed => installed,
+            };
+            let is_allowed = |rules: &[ImportRule], judged: &Import| {
+                rules
+                    .iter()
+                    .any(|rule| imports::matches(&rule.entry, source.language, judged))
+            };
+            let missing: Vec<(&Area, &Import)> = bound
+                .iter()
+                .filter_map(|(area, rules)| Some((*area, judged.iter().find(|judged| !is_allowed(rules, judged))?)))
+                .collect();
+            if missing.is_empty() || installed.is_empty() && resolve::is_standard(source.language, import) {
+                continue;
+            }
+            if !is_outside(own, source.language, import, &source.path)? {
+                continue;
+            }
+            for (area, judged) in missing {
+                if reported.insert((&area.name, import.line, import.raw.as_str())) {
+                    verdict.findings.push(stranger(area, import, judged, &source.path));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+    Ok(match own.candidate.resolve(language, import, from)? {
+        Target::External => true,
+        // It begins with what is the repository's own.
+        Target::Unresolved(_) => !own.candidate.files()?.is_whole(),
+        Target::Local(_) => !own.own(language, import, from)?,
+    })
+}
+
+fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8]) -> Finding {
+    let raw = shown(import.raw.as_bytes());
+    let installs = match judged.identity == import.identity {
+        true => String::new(),
+        false => format!(
+            " (which its manifest makes {})",
+            shown(judged.identity.join("/").as_bytes())
+        ),
+    };
+    Finding {
+        line: Some(import.line),
+        column: Some(import.column),
+        ..finding(
+            Rule::ImportNotAllowed,
+            path,
+            &format!("{}.allowed_imports", area.name),
+            format!(
+                "imports {raw}{installs}, which is not among the packages that {} may use",
+                area.name
+            ),
+            format!(
+                "use what is allowed there, or ask an owner of {POLICY_PATH} to add it to {}.allowed_imports",
+                area.name
+            ),
+        )
+    }
+}
