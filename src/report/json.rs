@@ -74,6 +74,7 @@ pub fn render(outcome: &Outcome) -> String {
 pub fn check(report: &check::Report) -> String {
     let mut object = render::json(&report.verdict);
     object["schema"] = "agentgate/check/1".into();
+    object["subject"] = report.subject.word().into();
     object["base"] = report.base.clone().into();
     object["base_from"] = render::lines(&report.base_from).into();
     object["merge_base"] = report.merge_base.clone().into();

@@ -6,6 +6,7 @@ mod clones;
 mod content;
 mod credentials;
 mod dependencies;
+mod import_cases;
 mod imports_braces;
 mod limits;
 mod malformed;

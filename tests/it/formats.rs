@@ -225,7 +225,7 @@ fn the_readme_names_every_format_and_every_option() {
     let help = Repo::empty().agentgate(["help", "check"]).success().stdout;
     let mut listed = 0;
     for word in help.split_whitespace().filter(|word| word.starts_with("--")) {
-        let name = word.trim_end_matches([',', '.', ';']);
+        let name = word.trim_end_matches([',', '.', ';', ':']);
         let is_told = options.contains(&format!("`{name}")) || ["--json", "--help"].contains(&name);
         assert!(is_told, "{name} is not in the README");
         listed += 1;

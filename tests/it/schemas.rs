@@ -63,7 +63,9 @@ fn every_key_of_a_policy_is_in_its_schema() {
 fn every_key_of_settings_is_in_their_schemas() {
     let (settings, config) = (published("settings"), published("config"));
     assert_eq!(keys(&settings, "/properties"), set(&SETTINGS_KEYS[..OF_REPOSITORY]));
-    assert_eq!(keys(&config, "/properties"), set(SETTINGS_KEYS));
+    // A person's own file cannot have it.
+    let of_person: Vec<&str> = SETTINGS_KEYS.iter().copied().filter(|key| *key != "checks").collect();
+    assert_eq!(keys(&config, "/properties"), set(&of_person));
     for schema in [&settings, &config] {
         assert_eq!(keys(schema, "/properties/agents/properties"), set(ROLE_KEYS));
         let role = "/properties/agents/properties/implementer/properties";
@@ -106,6 +108,14 @@ fn a_policy_that_is_accepted_is_valid_and_one_with_an_unknown_key_is_not() {
         "version: 1\np: {allowed_root: [a]}\n",
         "version: 1\nallowed_roots: [a]\n",
         "version: 1\ndependencies: {a: [b]}\n",
+        "version: 1\ndependencies: {new: maybe}\n",
+        "version: 1\ndynamic_imports: warn\n",
+        "version: 1\nbaseline: known.txt\n",
+        "version: 1\nmax_changed_files: 0\n",
+        "version: 1\nallowed_credentials: [x]\n",
+        "version: 1\np: {forbidden_imports: [{imports: a}]}\n",
+        "version: 1\np: {forbidden_imports: [{import: a, languages: [cobol]}]}\n",
+        "version: 1\np: {allowed_roots: [a], may_depend_on: b}\n",
         "version: 2\nmust_not_touch: [a]\n",
         "must_not_touch: [a]\n",
         "version: 1\nmust_not_touch: a\n",

@@ -56,6 +56,14 @@ pub fn named(language: Language, name: &str) -> Import {
     }
 }
 
+/// Whether an entry of an allow-list names this import: as [`matches`], but always from the
+/// beginning of the identity. `redis` allows the package of that name, not every path in which the
+/// word stands.
+pub fn allows(entry: &str, language: Language, import: &Import) -> bool {
+    import.kind != ImportKind::Opaque
+        && is_prefix(&entry_segments(entry, language), &compared(&import.identity, language))
+}
+
 /// Whether an entry of one segment names any segment of an import.
 pub fn is_anywhere(language: Language) -> bool {
     match language {

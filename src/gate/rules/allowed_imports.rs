@@ -57,7 +57,7 @@ pub(super) fn judge(
             let is_allowed = |rules: &[ImportRule], judged: &Import| {
                 rules
                     .iter()
-                    .any(|rule| imports::matches(&rule.entry, source.language, judged))
+                    .any(|rule| imports::allows(&rule.entry, source.language, judged))
             };
             let missing: Vec<(&Area, &Import)> = bound
                 .iter()

@@ -42,14 +42,15 @@ fn a_submodule_link_added_and_moved() {
 #[test]
 fn source_that_is_no_text_or_too_large() {
     checked(|repo| repo.write("payments/a.kt", b"val x = \"\xe9\"\n"))
-        .expect(9, &["payments/a.kt:1: source that is not UTF-8"]);
+        .expect(9, &["payments/a.kt:1: its imports cannot be read: is not UTF-8"]);
     let utf16: Vec<u8> = "\u{feff}class A {}\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
-    checked(|repo| repo.write("payments/a.cs", &utf16)).expect(9, &["payments/a.cs:1: source with a NUL byte"]);
+    checked(|repo| repo.write("payments/a.cs", &utf16))
+        .expect(9, &["payments/a.cs:1: its imports cannot be read: has a NUL byte"]);
     let large = "// x\n".repeat(2 * 1024 * 1024 + 1);
-    checked(|repo| repo.write("payments/a.go", &large)).expect(9, &["payments/a.go: source of more than 10 MiB"]);
+    checked(|repo| repo.write("payments/a.go", &large)).expect(9, &["payments/a.go: its imports cannot be read: 10485765 bytes"]);
     checked(|repo| repo.write("payments/a.dat", &large)).expect(0, &[]);
 }
 
