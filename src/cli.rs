@@ -240,13 +240,13 @@ pub struct CheckArgs {
     #[arg(long, conflicts_with_all = ["base", "range", "task", "allow_policy_change"])]
     pub all: bool,
     /// Judge what is not committed, untracked files included, against HEAD or --base
-    #[arg(long, conflicts_with_all = ["all", "range", "head", "allow_policy_change"])]
+    #[arg(long, conflicts_with_all = ["all", "range", "head"])]
     pub worktree: bool,
     /// Judge what is staged, against HEAD or --base
-    #[arg(long, conflicts_with_all = ["all", "worktree", "range", "head", "allow_policy_change"])]
+    #[arg(long, conflicts_with_all = ["all", "worktree", "range", "head"])]
     pub staged: bool,
     /// Judge these files or folders of the checkout, against HEAD or --base
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["all", "worktree", "staged", "range", "head", "allow_policy_change"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["all", "worktree", "staged", "range", "head"])]
     pub paths: Vec<PathBuf>,
     /// With --all: an entry of the baseline for which there is no finding any more fails (2)
     #[arg(long, requires = "all")]

@@ -167,7 +167,10 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         ));
     }
     match range.commits.len() {
-        0 => notices.push(format!("the range is empty: {head} is already in {}", base.commit)),
+        0 => notices.push(format!(
+            "the range is empty: {head} is already in {}; what is not committed is judged with --worktree",
+            base.commit
+        )),
         count if scene.is_net_empty()? => notices.push(format!(
             "net difference of {count} commit{} is empty",
             if count == 1 { "" } else { "s" }

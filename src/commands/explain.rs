@@ -14,6 +14,7 @@ use crate::gate::imports::{self, Language};
 use crate::gate::policy::Area;
 use crate::gate::touched::Touched;
 use crate::gate::tree::lookup;
+use crate::gate::yaml::nearest;
 use crate::gate::{Finding, GateError, Kind, Policy, Rule, Warning, rules};
 use crate::git::repo::Checkout;
 use crate::git::tree::GitTree;
@@ -66,6 +67,10 @@ pub struct PathReport {
     pub warnings: Vec<Warning>,
     /// Imports that the file must not have: key, entry, and the owner's words.
     pub imports: Vec<ImportLine>,
+    /// For each area that bounds them: the other areas whose files it may import.
+    pub may_depend_on: Vec<(String, Vec<String>)>,
+    /// For each area that bounds them: the packages from outside that it may import.
+    pub allowed_imports: Vec<(String, Vec<String>)>,
 }
 
 /// One entry of `forbidden_imports` and what it says here.
@@ -94,14 +99,21 @@ pub struct ImportReport {
     pub identity: Vec<String>,
     /// Areas whose import rules look at the file.
     pub areas: Vec<String>,
-    /// Every entry that could be meant.
+    /// What the gate would say of the file with this import in it.
+    pub findings: Vec<Finding>,
+    /// Every entry of `forbidden_imports` that could be meant.
     pub entries: Vec<ImportLine>,
 }
 
 impl ImportReport {
-    /// Whether an entry forbids it.
+    /// Whether the gate would refuse it.
     pub fn is_forbidden(&self) -> bool {
-        self.entries.iter().any(|line| matches!(line.answer, Some((true, _))))
+        !self.findings.is_empty()
+    }
+
+    /// Whether an entry forbids it, and the file has it in HEAD already.
+    pub fn is_old(&self) -> bool {
+        self.findings.is_empty() && self.entries.iter().any(|line| matches!(line.answer, Some((true, _))))
     }
 }
 
@@ -116,6 +128,7 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
             if let Some(report) = code(word) {
                 return Ok(report);
             }
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             let checkout = surroundings.checkout()?;
             let path = relative(&checkout, &surroundings.cwd, Path::new(word))?;
             let task = task
@@ -123,6 +136,9 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
                 .map(|task| super::check::read_task(&surroundings.cwd, task))
                 .transpose()?;
             let tree = head(&checkout)?;
+            if !word.contains(['/', '.']) && lookup(&tree, &path).map_err(GateError::from)?.is_none() {
+                mistyped(word, is_number)?;
+            }
             Ok(Report::Path(of_path(&tree, path, task.as_ref())?))
         }
         Question::Import { name, path } => {
@@ -146,6 +162,29 @@ fn code(word: &str) -> Option<Report> {
     };
     let rules = Rule::ALL.iter().copied().filter(|rule| rule.exit() == exit).collect();
     Some(Report::Code { exit, rules })
+}
+
+/// Refuses a word that was probably meant as a code or a rule. A path of that name can be asked for as
+/// `./word`.
+fn mistyped(word: &str, is_number: bool) -> Result<(), Stop> {
+    let names: Vec<&str> = Rule::ALL
+        .iter()
+        .map(|rule| rule.code())
+        .chain(Exit::ALL.iter().map(|exit| exit.name()))
+        .collect();
+    let near = nearest(word, &names);
+    if !is_number && near.is_none() {
+        return Ok(());
+    }
+    let stop = Stop::new(
+        Exit::Usage,
+        format!("{word} is no exit code, no rule and no path of HEAD"),
+    );
+    Err(match near {
+        Some(near) => stop.hint(format!("did you mean {near}?")),
+        None => stop.hint("agentgate help exit-codes lists the codes"),
+    }
+    .hint(format!("agentgate explain ./{word}   # for a path of that name")))
 }
 
 fn head(checkout: &Checkout) -> Result<GitTree<'_>> {
@@ -227,6 +266,11 @@ fn of_path(tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<Pat
             .filter(|area| area.allowed_roots.iter().any(|root| root.allows(&path)))
             .map(|area| area.name.clone())
             .collect(),
+        may_depend_on: bounds(&policy, &path, language, |area| area.may_depend_on.clone()),
+        allowed_imports: bounds(&policy, &path, language, |area| {
+            let allowed = area.allowed_imports.as_ref()?;
+            Some(allowed.iter().map(|rule| rule.entry.clone()).collect())
+        }),
         language,
         findings: verdict.findings,
         warnings: verdict.warnings,
@@ -253,6 +297,22 @@ fn lines(policy: &Policy, path: &[u8], language: Language) -> Vec<ImportLine> {
             words: words(rule),
             answer: None,
         })
+        .collect()
+}
+
+/// What each area that looks at the file says in one of its lists.
+fn bounds(
+    policy: &Policy,
+    path: &[u8],
+    language: Option<Language>,
+    list: impl Fn(&Area) -> Option<Vec<String>>,
+) -> Vec<(String, Vec<String>)> {
+    if language.is_none() {
+        return Vec::new();
+    }
+    let areas = policy.areas.iter().filter(|area| looks_at(area, path));
+    areas
+        .filter_map(|area| Some((area.name.clone(), list(area)?)))
         .collect()
 }
 
@@ -286,6 +346,23 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         .into());
     };
     let import = imports::named(language, name);
+    let shown = crate::gate::render::path(name.as_bytes());
+    let content = imports::file_with(language, name).ok_or_else(|| {
+        Stop::new(
+            Exit::Usage,
+            format!("`{shown}` is no name that {} could import", language.name()),
+        )
+        .hint("write it as the code would: redis/client, redis.asyncio, redis::aio, github.com/redis/go-redis/v9")
+    })?;
+    let touched = Touched::with(tree, &path, &content).map_err(GateError::from)?;
+    let mut findings = rules::judge(&policy, tree, &touched, None)?.findings;
+    findings.retain(|found| {
+        found.path == path
+            && matches!(
+                found.rule,
+                Rule::ForbiddenImport | Rule::DependencyEdge | Rule::ImportNotAllowed | Rule::DynamicImport
+            )
+    });
     let areas: Vec<&Area> = policy.areas.iter().filter(|area| looks_at(area, &path)).collect();
     let entries = areas
         .iter()
@@ -321,6 +398,7 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         name: name.to_owned(),
         identity: import.identity,
         areas: areas.iter().map(|area| area.name.clone()).collect(),
+        findings,
         entries,
         path,
     })

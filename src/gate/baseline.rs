@@ -164,8 +164,8 @@ fn is_about_a_line(rule: Rule) -> bool {
 }
 
 /// What identifies each finding from one version of a file to the next: SHA-256 over the rule's
-/// code, the path, the line's text with runs of blanks as one (or what judged, where the finding has
-/// no line) and how many findings before it have all of that in common, cut to 32 hexadecimal
+/// code, the path, the line's text with runs of blanks as one (of a dependency the message, which names
+/// it; what judged, where the finding has no line) and how many findings before it have all of that in common, cut to 32 hexadecimal
 /// digits. No line number is in it.
 ///
 /// # Errors
@@ -176,6 +176,8 @@ pub fn marks(findings: &[Finding], tree: &dyn Tree) -> Result<Vec<Known>, Unread
     let mut marks = Vec::with_capacity(findings.len());
     for finding in findings {
         let text = match finding.line {
+            // The line of a dependency changes with every version; the name is what was found.
+            Some(_) if finding.rule == Rule::ForbiddenDependency => finding.message.clone().into_bytes(),
             None => finding.judged_by.clone().into_bytes(),
             Some(line) => {
                 if !sources.contains_key(finding.path.as_slice()) {

@@ -128,7 +128,13 @@ impl Inspected {
                 }
             ));
         }
-        let looks_at_paths = |active: &&Active| active.rule != Rule::ForbiddenImport && active.reach != Reach::Dead;
+        let reads_sources = |rule: Rule| {
+            matches!(
+                rule,
+                Rule::ForbiddenImport | Rule::DependencyEdge | Rule::ImportNotAllowed | Rule::DynamicImport
+            )
+        };
+        let looks_at_paths = |active: &&Active| !reads_sources(active.rule) && active.reach != Reach::Dead;
         if self.files.is_empty() && !rules.iter().any(looks_at_paths) {
             return Some("no rule of the policy looked at any of the changed files".to_owned());
         }

@@ -24,6 +24,18 @@ impl<'a> Touched<'a> {
     /// # Errors
     /// A folder or the file's content that cannot be read.
     pub fn new(inner: &'a dyn Tree, path: &[u8]) -> Result<Touched<'a>, Unreadable> {
+        Touched::made(inner, path, None)
+    }
+
+    /// The tree with a file at `path` that holds these bytes.
+    ///
+    /// # Errors
+    /// As [`Touched::new`].
+    pub fn with(inner: &'a dyn Tree, path: &[u8], content: &str) -> Result<Touched<'a>, Unreadable> {
+        Touched::made(inner, path, Some(content))
+    }
+
+    fn made(inner: &'a dyn Tree, path: &[u8], given: Option<&str>) -> Result<Touched<'a>, Unreadable> {
         let parts: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
         let mut listings = Vec::new();
         let mut folder = Some(inner.root());
@@ -41,6 +53,7 @@ impl<'a> Touched<'a> {
             }
         }
         let mut content = match &found {
+            _ if given.is_some() => given.unwrap_or_default().as_bytes().to_vec(),
             Some(entry) if matches!(entry.kind, Kind::File | Kind::Executable) => inner.blob(&entry.id)?,
             _ => Vec::new(),
         };

@@ -18,8 +18,9 @@ use crate::exit::{Exit, Stop};
 pub enum What<'a> {
     /// Every file of the checkout that is not ignored.
     Worktree,
-    /// The index.
-    Staged,
+    /// The index: the checkout's own, or the one that git names to its hooks in `GIT_INDEX_FILE`
+    /// (`git commit FILE` makes one for the occasion).
+    Staged(Option<PathBuf>),
     /// HEAD with these files or folders (relative to the second) as they are in the checkout.
     Paths(&'a [PathBuf], &'a Path),
 }
@@ -61,7 +62,8 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
             .config("core.fsmonitor", "false")
     };
     match what {
-        Worktree | Staged => copy_index(checkout, &index)?,
+        Worktree => copy_index(checkout, None, &index)?,
+        Staged(named) => copy_index(checkout, named.as_deref(), &index)?,
         Paths(..) => {
             call(top).args(["read-tree", "HEAD"]).bytes()?;
         }
@@ -71,7 +73,7 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
         Worktree => {
             call(top).args(["add", "--all", "--", "."]).bytes()?;
         }
-        Staged => {}
+        Staged(_) => {}
         Paths(paths, cwd) => {
             for path in *paths {
                 let outcome = call(cwd)
@@ -108,8 +110,12 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
 }
 
 /// The index with its stat data, so that git reads changed files only.
-fn copy_index(checkout: &Checkout, to: &Path) -> Result<()> {
-    let from = checkout.git_dir.join("index");
+fn copy_index(checkout: &Checkout, named: Option<&Path>, to: &Path) -> Result<()> {
+    let from = match named {
+        // git starts its hooks at the top of the checkout.
+        Some(named) => checkout.workdir.as_deref().unwrap_or(Path::new("")).join(named),
+        None => checkout.git_dir.join("index"),
+    };
     match std::fs::copy(&from, to) {
         Ok(_) => {
             // A split index names a file that lies beside it.
@@ -124,7 +130,13 @@ fn copy_index(checkout: &Checkout, to: &Path) -> Result<()> {
             Ok(())
         }
         // Nothing was ever staged.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => Ok(()),
+        Err(error) if named.is_some() => Err(Stop::new(
+            Exit::PolicyUnusable,
+            format!("GIT_INDEX_FILE names {}, which cannot be read: {error}", from.display()),
+        )
+        .hint("unset it to judge the checkout's own index")
+        .into()),
         Err(error) => Err(error).with_context(|| format!("cannot copy {}", from.display())),
     }
 }

@@ -70,7 +70,7 @@ fn files(inspected: &Inspected) -> String {
     let read = match (inspected.files.len(), imports.is_empty()) {
         (0, _) => "no file was read for imports".to_owned(),
         (files, true) => format!("{} read for imports, which have none", count(files, "file")),
-        (files, false) => format!("{} read for imports ({})", count(files, "file"), imports.join(", ")),
+        (files, false) => format!("{} read; imports: {}", count(files, "file"), imports.join(", ")),
     };
     if inspected.skipped.is_empty() {
         return read;

@@ -63,6 +63,18 @@ fn path(report: &PathReport) -> String {
             text.push_str(&format!("    and {more} more\n"));
         }
     }
+    for (what, lists) in [
+        ("other areas that it may import", &report.may_depend_on),
+        ("packages from outside that it may import", &report.allowed_imports),
+    ] {
+        for (area, names) in lists {
+            text.push_str(&match names.as_slice() {
+                [] => format!("  {what}: none [{area}]\n"),
+                names => format!("  {what}: {} [{area}]\n", render::path(names.join(", ").as_bytes())),
+            });
+        }
+    }
+    text.push_str("  by the policy of HEAD\n");
     text
 }
 
@@ -81,6 +93,8 @@ fn import(report: &ImportReport) -> String {
         report.language.name(),
         if report.is_forbidden() {
             "forbidden (exit 5)"
+        } else if report.is_old() {
+            "not refused, since the file has it in HEAD already (`existing: deny` would refuse it)"
         } else if report.areas.is_empty() {
             "no import rule looks at this file"
         } else {
@@ -91,6 +105,12 @@ fn import(report: &ImportReport) -> String {
         [] => "  compared as: nothing, it is relative or the repository's own\n".to_owned(),
         segments => format!("  compared as: {}\n", render::path(segments.join(" | ").as_bytes())),
     });
+    for found in &report.findings {
+        text.push_str(&format!(
+            "  {} [{}]\n    hint: {}\n",
+            found.message, found.judged_by, found.hint
+        ));
+    }
     for line in &report.entries {
         let Some((_, why)) = line.answer else { continue };
         text.push_str(&format!(
@@ -126,6 +146,8 @@ pub fn json(report: &Report) -> Value {
             "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
             "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
             "forbidden_imports": report.imports.iter().map(line).collect::<Vec<_>>(),
+            "may_depend_on": lists(&report.may_depend_on),
+            "allowed_imports": lists(&report.allowed_imports),
             "exit": Exit::Ok.code(),
         }),
         Report::Import(report) => json!({
@@ -137,10 +159,15 @@ pub fn json(report: &Report) -> Value {
             "identity": report.identity,
             "areas": report.areas,
             "forbidden": report.is_forbidden(),
+            "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
             "entries": report.entries.iter().map(line).collect::<Vec<_>>(),
             "exit": Exit::Ok.code(),
         }),
     }
+}
+
+fn lists(lists: &[(String, Vec<String>)]) -> Value {
+    lists.iter().map(|(area, names)| (area.clone(), json!(names))).collect()
 }
 
 fn line(line: &ImportLine) -> Value {

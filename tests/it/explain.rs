@@ -26,7 +26,7 @@ fn a_path_that_may_be_changed() {
         outcome.stdout,
         "payments/new.ts: not in HEAD, javascript\n  areas: payments\n  may be changed: yes\n  must not import (exit 5):\n    \
          `redis` [payments.forbidden_imports[0]]: one store only; use our store instead\n    `bullmq` \
-         [payments.forbidden_imports[1]]\n"
+         [payments.forbidden_imports[1]]\n  by the policy of HEAD\n"
     );
 }
 
@@ -135,4 +135,48 @@ fn a_code_is_explained_by_number_name_or_rule() {
     repo.agentgate(["explain", "./5"]).expect(0, &["5: not in HEAD"]);
     let json = repo.agentgate(["explain", "12", "--json"]).json();
     assert_eq!((&json["code"], &json["name"]), (&12.into(), &"dirty-tree".into()));
+}
+
+#[test]
+fn the_package_graph_is_explained_as_it_is_judged() {
+    let repo = Repo::new();
+    repo.write(
+        "architecture/invariants.yml",
+        "version: 1\npayments: {allowed_roots: [payments/], may_depend_on: [shared], allowed_imports: [lodash]}\nshared: \
+         {allowed_roots: [shared/]}\nlegacy: {allowed_roots: [legacy/]}\n",
+    );
+    repo.write("legacy/rates.ts", "export {};\n");
+    repo.write("shared/log.ts", "export {};\n");
+    repo.commit("areas");
+    let ask = |name: &str| repo.agentgate(["explain", "--import", name, "--in", "payments/a.ts"]);
+    ask("../legacy/rates").expect(0, &["forbidden (exit 5)", "[payments.may_depend_on]"]);
+    ask("../shared/log").expect(0, &["no entry forbids it"]);
+    ask("pandas").expect(0, &["forbidden (exit 5)", "[payments.allowed_imports]"]);
+    ask("lodash").expect(0, &["no entry forbids it"]);
+    ask("a b").expect(64, &["is no name that javascript could import"]);
+    repo.agentgate(["explain", "payments/a.ts"]).expect(
+        0,
+        &[
+            "other areas that it may import: shared [payments]",
+            "packages from outside that it may import: lodash [payments]",
+        ],
+    );
+}
+
+#[test]
+fn an_import_that_the_file_has_already_is_said_to_be_old() {
+    let repo = Repo::new();
+    repo.change("payments/pay.ts", "import 'redis';\n");
+    repo.agentgate(["explain", "--import", "redis", "--in", "payments/pay.ts"])
+        .expect(0, &["not refused, since the file has it in HEAD already"]);
+}
+
+#[test]
+fn a_mistyped_code_is_no_path() {
+    let repo = Repo::new();
+    repo.agentgate(["explain", "forbiden-import"])
+        .expect(64, &["did you mean forbidden-import?"]);
+    repo.agentgate(["explain", "99"]).expect(64, &["99 is no exit code"]);
+    repo.agentgate(["explain", "payments"])
+        .expect(0, &["payments: a folder"]);
 }

@@ -91,6 +91,62 @@ pub(super) fn accept(mut verdict: Verdict) -> Verdict {
     verdict
 }
 
+/// The same for two trees: a verdict over what is not committed.
+pub(super) fn of_trees(
+    policy: &Policy,
+    base: &dyn Tree,
+    candidate: &dyn Tree,
+    mut verdict: Verdict,
+) -> Result<Verdict> {
+    let is_owned = |path: &[u8]| {
+        let runs = autoexec::find(path).is_some_and(|known| !known.is_above && known.spelling == Match::Exact);
+        let rules = &policy.must_not_touch;
+        rules.iter().any(|rule| rule.denies(path) == Some(Match::Exact)) || policy.autoexec == Stance::Deny && runs
+    };
+    let changes = diff(base, candidate).map_err(GateError::from)?;
+    if let Some(other) = changes.iter().find(|change| !is_owned(&change.path)) {
+        let why = format!(
+            "--allow-policy-change is void: {} changes as well",
+            render::path(&other.path)
+        );
+        verdict.notices.push(why);
+        return Ok(verdict);
+    }
+    readable("what is not committed", candidate)?;
+    Ok(accept(verdict))
+}
+
+/// The first policy of a repository, before it is committed: with nothing else but what belongs to it.
+///
+/// # Errors
+/// Exit 2 for a policy that could not judge, and where anything else changes.
+pub(super) fn first_of_tree(base: &dyn Tree, candidate: &dyn Tree) -> Result<Verdict> {
+    let policy = readable("what is not committed", candidate)?;
+    let owned: Vec<&PathRule> = policy
+        .must_not_touch
+        .iter()
+        .filter(|rule| rule.key == policy::BUILT_IN)
+        .collect();
+    let changes = diff(base, candidate).map_err(GateError::from)?;
+    let is_owned = |path: &[u8]| owned.iter().any(|rule| rule.denies(path) == Some(Match::Exact));
+    if let Some(other) = changes.iter().find(|change| !is_owned(&change.path)) {
+        return Err(Stop::new(
+            Exit::PolicyUnusable,
+            format!(
+                "the base has no policy, and {} changes as well",
+                render::path(&other.path)
+            ),
+        )
+        .hint("commit the first policy on its own; it judges from the next commit on")
+        .into());
+    }
+    let mut verdict = accept(rules::judge_commit(&policy, base, candidate)?);
+    verdict
+        .notices
+        .push("the base has no policy; this is the first one".to_owned());
+    Ok(verdict)
+}
+
 /// Whether neither the merge bases nor the base itself have a policy.
 fn lacks_policy(scene: &Scene) -> Result<bool> {
     for commit in scene.range.merge_bases.iter().chain([&scene.tip]) {
@@ -136,7 +192,11 @@ fn changed(scene: &Scene) -> Result<Vec<Vec<u8>>> {
 
 /// The policy that the range leaves behind; its settings must be readable too.
 fn usable(head: Oid, tree: &dyn Tree) -> Result<Policy> {
-    let refuse = |why: String| Stop::new(Exit::PolicyUnusable, format!("in head {head}: {why}"));
+    readable(&format!("head {head}"), tree)
+}
+
+fn readable(place: &str, tree: &dyn Tree) -> Result<Policy> {
+    let refuse = |why: String| Stop::new(Exit::PolicyUnusable, format!("in {place}: {why}"));
     let policy = match Policy::of(tree) {
         Ok(policy) => policy,
         Err(PolicyError::Missing) => {

@@ -1,13 +1,17 @@
 //! `check --all`, `--worktree`, `--staged` and `--paths`: trees instead of a range.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use git2::Oid;
 
 use super::super::Surroundings;
-use super::{Options, Report, Subject};
+use super::{Options, Report, Subject, policy_change};
 use crate::exit::{Exit, Stop};
 use crate::gate::baseline::{self, Baseline};
-use crate::gate::{Finding, GateError, Policy, Rule, Verdict, rules, whole};
+use crate::gate::policy::{BASELINE_PATH, PolicyError};
+use crate::gate::tree::lookup;
+use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Verdict, rules, whole};
 use crate::git::from_git2;
 use crate::git::repo::Checkout;
 use crate::git::tree::GitTree;
@@ -24,7 +28,10 @@ pub(super) fn judge(
     match &options.subject {
         Subject::All => all(options, checkout),
         Subject::Worktree => difference(options, checkout, &What::Worktree, task),
-        Subject::Staged => difference(options, checkout, &What::Staged, task),
+        Subject::Staged => {
+            let named = surroundings.var("GIT_INDEX_FILE").map(PathBuf::from);
+            difference(options, checkout, &What::Staged(named), task)
+        }
         Subject::Paths(paths) => difference(options, checkout, &What::Paths(paths, &surroundings.cwd), task),
         Subject::Range => Err(anyhow::anyhow!("a range is judged elsewhere")),
     }
@@ -57,6 +64,12 @@ fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
             .notices
             .push("the policy names no `baseline`, so --strict-baseline has nothing to look at".to_owned());
     }
+    if policy.baseline.is_none() && verdict.findings.iter().any(|found| baseline::may_be_known(found.rule)) {
+        verdict.notices.push(format!(
+            "what was there before a rule can be listed: `baseline: {BASELINE_PATH}` in the policy, then `agentgate baseline \
+             update --grow`"
+        ));
+    }
     verdict.settle();
     report(options, checkout, verdict, (head, head), "the tree's own policy")
 }
@@ -80,12 +93,34 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
     let made = uncommitted::tree(checkout, what)?;
     let base_tree = tree(checkout, base)?;
     let candidate = GitTree::new(&checkout.repo, from_git2(made.tree));
-    let policy = Policy::of(&base_tree).map_err(GateError::from)?;
+    let policy = match Policy::of(&base_tree) {
+        Err(PolicyError::Missing) if options.allow_policy_change => {
+            let verdict = policy_change::first_of_tree(&base_tree, &candidate)?;
+            return report(options, checkout, verdict, (base, made.tree), from);
+        }
+        Err(PolicyError::Missing) if lookup(&candidate, POLICY_PATH.as_bytes())?.is_some() => {
+            return Err(Stop::new(
+                Exit::PolicyUnusable,
+                format!("no {POLICY_PATH} in {base}; the one here judges from the next commit on"),
+            )
+            .hint("--allow-policy-change accepts the change that brings the first policy, if it brings nothing else")
+            .into());
+        }
+        policy => policy.map_err(GateError::from)?,
+    };
     let mut verdict = rules::judge(&policy, &base_tree, &candidate, task)?;
+    if options.allow_policy_change {
+        verdict = policy_change::of_trees(&policy, &base_tree, &candidate, verdict)?;
+    } else if verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
+        verdict.notices.push(
+            "a person's change of human-owned files alone is accepted with --allow-policy-change, here and in CI"
+                .to_owned(),
+        );
+    }
     if verdict.paths_checked == 0 {
         verdict.notices.push(match what {
             What::Worktree => "nothing is changed, so nothing was judged".to_owned(),
-            What::Staged => "nothing is staged, so nothing was judged".to_owned(),
+            What::Staged(_) => "nothing is staged, so nothing was judged".to_owned(),
             What::Paths(..) => "nothing is changed in these paths, so nothing was judged; `agentgate explain PATH` \
                                 says what may be changed"
                 .to_owned(),

@@ -56,6 +56,45 @@ pub fn named(language: Language, name: &str) -> Import {
     }
 }
 
+/// A whole file that has this import and nothing else; `None` for a name that could not be written in
+/// the language, since it holds quotes, blanks or control characters.
+pub fn file_with(language: Language, name: &str) -> Option<String> {
+    let odd =
+        |c: char| c.is_control() || c.is_whitespace() || matches!(c, '\'' | '`' | ';' | '(' | ')' | '{' | '}' | '*');
+    let name = match language {
+        Language::C => name,
+        _ => name.trim_matches('"'),
+    };
+    if name.is_empty() || name.chars().any(odd) || (language != Language::C && name.contains('"')) {
+        return None;
+    }
+    Some(match language {
+        Language::JavaScript => format!("import \"{name}\";\n"),
+        Language::Python => match name.trim_start_matches('.') {
+            "" => format!("from {name} import x\n"),
+            rest if rest.len() < name.len() => match rest.rsplit_once('.') {
+                Some((from, last)) => format!("from {}{from} import {last}\n", &name[..name.len() - rest.len()]),
+                None => format!("from {} import {rest}\n", &name[..name.len() - rest.len()]),
+            },
+            _ => format!("import {name}\n"),
+        },
+        Language::Rust => format!("use {name};\n"),
+        Language::Go => format!("package x\n\nimport \"{name}\"\n"),
+        Language::Java => format!("import {name};\n"),
+        Language::Kotlin => format!("import {name}\n"),
+        Language::C => match name.starts_with(['<', '"']) {
+            true => format!("#include {name}\n"),
+            false => format!("#include <{name}>\n"),
+        },
+        Language::CSharp => format!("using {name};\n"),
+        Language::Ruby => match name.strip_prefix("./") {
+            Some(rest) => format!("require_relative \"{rest}\"\n"),
+            None => format!("require \"{name}\"\n"),
+        },
+        Language::Php => format!("<?php\nuse {name};\n"),
+    })
+}
+
 /// Whether an entry of an allow-list names this import: as [`matches`], but always from the
 /// beginning of the identity. `redis` allows the package of that name, not every path in which the
 /// word stands.

@@ -73,7 +73,7 @@ mod tests_rust_go;
 
 pub(in crate::gate) use identity::percent_decoded;
 pub(super) use matching::is_match;
-pub use matching::{allows, dead, is_anywhere, matches, matches_relative, named};
+pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
 
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

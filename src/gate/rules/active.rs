@@ -52,6 +52,24 @@ pub(super) fn rules(policy: &Policy, reach: &HashMap<&str, Reach>) -> Vec<Active
                 .iter()
                 .map(|entry| active(Rule::ForbiddenImport, &entry.key, &entry.entry, looks_at)),
         );
+        for (rule, key, entries) in [
+            (
+                Rule::DependencyEdge,
+                "may_depend_on",
+                area.may_depend_on.as_ref().map(|names| names.join(", ")),
+            ),
+            (
+                Rule::ImportNotAllowed,
+                "allowed_imports",
+                area.allowed_imports.as_ref().map(|allowed| {
+                    let names: Vec<&str> = allowed.iter().map(|rule| rule.entry.as_str()).collect();
+                    names.join(", ")
+                }),
+            ),
+        ] {
+            let entry = entries.map(|list| if list.is_empty() { "[]".to_owned() } else { list });
+            all.extend(entry.map(|entry| active(rule, &format!("{}.{key}", area.name), &entry, looks_at)));
+        }
         all.extend(
             area.forbidden_dirs
                 .iter()

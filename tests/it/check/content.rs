@@ -50,7 +50,8 @@ fn source_that_is_no_text_or_too_large() {
     checked(|repo| repo.write("payments/a.cs", &utf16))
         .expect(9, &["payments/a.cs:1: its imports cannot be read: has a NUL byte"]);
     let large = "// x\n".repeat(2 * 1024 * 1024 + 1);
-    checked(|repo| repo.write("payments/a.go", &large)).expect(9, &["payments/a.go: its imports cannot be read: 10485765 bytes"]);
+    checked(|repo| repo.write("payments/a.go", &large))
+        .expect(9, &["payments/a.go: its imports cannot be read: 10485765 bytes"]);
     checked(|repo| repo.write("payments/a.dat", &large)).expect(0, &[]);
 }
 

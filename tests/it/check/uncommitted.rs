@@ -119,3 +119,64 @@ fn json_says_what_was_judged() {
     assert_eq!(json["exit"], 3);
     assert_eq!(json["base"], repo.id("HEAD"));
 }
+
+#[test]
+fn a_hook_judges_the_index_that_git_commits() {
+    let repo = Repo::new();
+    let hook = format!("#!/bin/sh\nexec {} check --staged\n", repo.binary());
+    repo.write(".git/hooks/pre-commit", &hook);
+    let hook = repo.root.join(".git/hooks/pre-commit");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let commit = |args: &[&str]| repo.program("git").args([&["commit", "-m", "x"], args].concat()).run();
+    repo.write("payments/pay.ts", "import redis from 'redis';\n");
+    // Neither is in the checkout's own index before git asks the hook.
+    commit(&["-a"]).expect(1, &["payments/pay.ts:1:19"]);
+    commit(&["payments/pay.ts"]).expect(1, &["payments/pay.ts:1:19"]);
+    // What stays behind does not count.
+    repo.git(["add", "payments/pay.ts"]);
+    repo.write("payments/good.ts", "export {};\n");
+    repo.git(["add", "payments/good.ts"]);
+    repo.git(["commit", "--quiet", "-m", "good", "payments/good.ts"]);
+    repo.command(["check", "--staged"])
+        .env("GIT_INDEX_FILE", "/nowhere/index")
+        .run()
+        .expect(2, &["GIT_INDEX_FILE names /nowhere/index"]);
+}
+
+#[test]
+fn an_owner_changes_the_policy_through_the_hook() {
+    let repo = Repo::new();
+    repo.write(
+        "architecture/invariants.yml",
+        format!("{}unmapped: deny\n", crate::support::repo::POLICY),
+    );
+    repo.git(["add", "-A"]);
+    repo.agentgate(["check", "--staged"])
+        .expect(3, &["is accepted with --allow-policy-change"]);
+    repo.agentgate(["check", "--staged", "--allow-policy-change"])
+        .expect(0, &["human-owned files changed only"]);
+    // With anything else beside it the option is void, and a broken policy never passes.
+    repo.write("payments/pay.ts", "export const pay = 2;\n");
+    repo.agentgate(["check", "--worktree", "--allow-policy-change"])
+        .expect(3, &["is void: payments/pay.ts changes as well"]);
+    repo.write("architecture/invariants.yml", "version: 1\nunmaped: deny\n");
+    repo.agentgate(["check", "--paths", "architecture", "--allow-policy-change"])
+        .expect(2, &["in what is not committed", "unmaped"]);
+}
+
+#[test]
+fn the_first_policy_passes_on_its_own() {
+    let repo = Repo::empty();
+    repo.change("README.md", "x\n");
+    repo.write("architecture/invariants.yml", crate::support::repo::POLICY);
+    repo.git(["add", "-A"]);
+    repo.agentgate(["check", "--staged"])
+        .expect(2, &["judges from the next commit on", "--allow-policy-change accepts"]);
+    repo.agentgate(["check", "--staged", "--allow-policy-change"])
+        .expect(0, &["this is the first one"]);
+    repo.write("payments/pay.ts", "import 'redis'\n");
+    repo.agentgate(["check", "--worktree", "--allow-policy-change"]).expect(
+        2,
+        &["payments/pay.ts changes as well", "commit the first policy on its own"],
+    );
+}

@@ -183,3 +183,23 @@ fn the_baseline_is_the_same_whoever_writes_it() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), first);
     assert!(!first.contains("\"line\""), "{first}");
 }
+
+#[test]
+fn a_known_dependency_may_change_its_version() {
+    let repo = Repo::new();
+    repo.write(
+        "architecture/invariants.yml",
+        format!("{POLICY}baseline: architecture/invariants.baseline.json\ndependencies: {{forbidden: [ioredis]}}\n"),
+    );
+    repo.write("payments/package.json", "{\"dependencies\": {\"ioredis\": \"1\"}}\n");
+    repo.commit("old");
+    repo.agentgate(["check", "--all"])
+        .expect(8, &["payments/package.json:1", "1 finding"]);
+    repo.agentgate(["baseline", "update", "--grow"]).expect(0, &["1 added"]);
+    repo.write(
+        "payments/package.json",
+        "{\"dependencies\": {\"ioredis\": \"2\", \"a\": \"1\"}}\n",
+    );
+    repo.commit("update");
+    repo.agentgate(["check", "--all", "--strict-baseline"]).expect(0, &[]);
+}

@@ -76,7 +76,7 @@ fn the_text_says_it_in_three_lines() {
     );
     assert_eq!(
         lines[2],
-        "agentgate: 1 file read for imports (javascript 1); not read: 1 in no area with import rules"
+        "agentgate: 1 file read; imports: javascript 1; not read: 1 in no area with import rules"
     );
     let verbose = repo.agentgate(["check", "--base", "main", "--verbose"]);
     verbose.expect(
@@ -130,7 +130,7 @@ fn what_the_change_itself_brings_is_there() {
     repo.change("later/a.ts", "import 'x';\n");
     repo.change("lib/a.ts", "import 'x';\n");
     let outcome = repo.agentgate(["check", "--base", "main", "--require-inspected"]);
-    outcome.expect(0, &["2 files read for imports (javascript 2)"]);
+    outcome.expect(0, &["2 files read; imports: javascript 2"]);
     assert!(!outcome.stdout.contains("matches nothing"), "{outcome}");
     assert_eq!(reach(&repo)[0].1, "live");
 }
