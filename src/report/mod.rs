@@ -143,8 +143,9 @@ pub fn refusal(stop: &Stop, reports: &Reports, cwd: &Path) {
     for format in reports.shown.iter().filter(|format| **format != Format::Text) {
         let _ = stdout(&check_format(&checked, *format));
     }
-    say(stop);
     failures.iter().for_each(say);
+    // Last, since it is what the exit says.
+    say(stop);
 }
 
 fn to_files(checked: &Checked, reports: &Reports, cwd: &Path) -> Vec<Stop> {

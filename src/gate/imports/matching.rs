@@ -95,7 +95,7 @@ pub fn file_with(language: Language, name: &str) -> Option<String> {
     })
 }
 
-/// Whether an entry of an allow-list names this import: as [`matches`], but always from the
+/// Whether an entry of an allow-list names this import: as [`matches`](fn@matches), but always from the
 /// beginning of the identity. `redis` allows the package of that name, not every path in which the
 /// word stands.
 pub fn allows(entry: &str, language: Language, import: &Import) -> bool {

@@ -27,12 +27,15 @@ fn nothing_of_the_clone_is_written() {
     repo.write("payments/pay.ts", "export const pay = 2;\n");
     repo.write("payments/new.ts", "export {};\n");
     repo.git(["add", "payments/new.ts"]);
-    let before = prints(&[repo.root.clone()], &[]);
+    let before = prints(std::slice::from_ref(&repo.root), &[]);
     for what in [&["--worktree"][..], &["--staged"], &["--paths", "payments"]] {
         let outcome = repo.agentgate([&["check"], what].concat());
         outcome.expect(0, &["invariants ok"]);
     }
-    assert_eq!(content_changes(&before, &prints(&[repo.root.clone()], &[])), [""; 0]);
+    assert_eq!(
+        content_changes(&before, &prints(std::slice::from_ref(&repo.root), &[])),
+        [""; 0]
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn of(source: &str) -> Vec<String> {
 #[test]
 fn fixtures_count_as_they_should() {
     for (source, hit) in [
-        (&include_str!("../../../../fixtures/imports/must-hit/a01.rb")[..], true),
+        (include_str!("../../../../fixtures/imports/must-hit/a01.rb"), true),
         (include_str!("../../../../fixtures/imports/must-hit/a03.rb"), true),
         (include_str!("../../../../fixtures/imports/must-hit/a05.rb"), true),
         (include_str!("../../../../fixtures/imports/must-hit/a07.rb"), true),
