@@ -12,17 +12,16 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::lines::Source;
 use super::policy::{Policy, PolicyError, Stance};
-use super::render;
 use super::tree::lookup;
 use super::{Finding, GateError, Kind, Rule, Tree, Unreadable, Verdict};
+use super::{credentials, render};
 
 /// The value of `schema` in the file.
 pub const SCHEMA: &str = "agentgate/baseline/1";
 /// Larger files are refused.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Source files above this many bytes have no lines here.
-const MAX_SOURCE: u64 = 10 * 1024 * 1024;
 /// Stale entries named in words.
 const MAX_NAMED: usize = 5;
 
@@ -181,7 +180,7 @@ pub fn marks(findings: &[Finding], tree: &dyn Tree) -> Result<Vec<Known>, Unread
             None => finding.judged_by.clone().into_bytes(),
             Some(line) => {
                 if !sources.contains_key(finding.path.as_slice()) {
-                    sources.insert(&finding.path, source(tree, &finding.path)?);
+                    sources.insert(&finding.path, Source::of(tree, &finding.path)?);
                 }
                 let line = sources[finding.path.as_slice()]
                     .as_ref()
@@ -208,7 +207,7 @@ pub fn marks(findings: &[Finding], tree: &dyn Tree) -> Result<Vec<Known>, Unread
             .take(16)
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let shown: String = render::path(&text).chars().take(200).collect();
+        let shown: String = credentials::masked(&render::path(&text)).chars().take(200).collect();
         marks.push(Known {
             fingerprint,
             rule: finding.rule.code().to_owned(),
@@ -217,35 +216,6 @@ pub fn marks(findings: &[Finding], tree: &dyn Tree) -> Result<Vec<Known>, Unread
         });
     }
     Ok(marks)
-}
-
-/// A file and where its lines begin.
-struct Source {
-    bytes: Vec<u8>,
-    starts: Vec<usize>,
-}
-
-impl Source {
-    /// A line by its number, from 1.
-    fn line(&self, number: u32) -> Option<&[u8]> {
-        let start = *self.starts.get(number as usize - 1)?;
-        let end = self.starts.get(number as usize).copied().unwrap_or(self.bytes.len());
-        self.bytes.get(start..end)
-    }
-}
-
-fn source(tree: &dyn Tree, path: &[u8]) -> Result<Option<Source>, Unreadable> {
-    match lookup(tree, path)? {
-        Some(entry)
-            if matches!(entry.kind, Kind::File | Kind::Executable) && tree.blob_size(&entry.id)? <= MAX_SOURCE =>
-        {
-            let bytes = tree.blob(&entry.id)?;
-            let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-            let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
-            Ok(Some(Source { bytes, starts }))
-        }
-        _ => Ok(None),
-    }
 }
 
 fn normalised(line: &[u8]) -> Vec<u8> {

@@ -11,7 +11,7 @@ mod twins;
 
 use std::collections::{HashMap, HashSet};
 
-use super::paths::fold;
+use super::paths::{fold, is_invisible};
 use super::rules::{finding, is_regular};
 use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use links::leads_out;
@@ -47,7 +47,11 @@ pub fn judge(
         let found = repositories::of(&mut twins, path, &mut repositories)?;
         verdict.findings.extend(found);
         let Some(after) = change.after else { continue };
-        if let Some(why) = path.split(|&byte| byte == b'/').find_map(unsafe_name) {
+        let is_new = change.before.is_none();
+        let why = path
+            .split(|&byte| byte == b'/')
+            .find_map(|name| unsafe_name(name).or_else(|| if is_new { misleading_name(name) } else { None }));
+        if let Some(why) = why {
             verdict
                 .findings
                 .push(hidden(path, "built-in: unsafe names", why.into(), "rename it"));
@@ -119,6 +123,25 @@ fn is_git_modules(path: &[u8]) -> bool {
     let stem = stem.trim_ascii_end();
     let stem = stem.strip_suffix(b".").unwrap_or(stem);
     stem == b".gitmodules" || matches!(stem, [b'g', b'i', b't', b'm', b'o', b'd', b'~', b'1'..=b'4'])
+}
+
+/// Why a new name is not what it looks like, or would be another file elsewhere. One that the base has
+/// may stay.
+fn misleading_name(name: &[u8]) -> Option<&'static str> {
+    if matches!(name.last(), Some(b'.' | b' ')) {
+        return Some("unsafe path: Windows drops a dot or blank at the end, and makes it another file");
+    }
+    if name.windows(2).any(|pair| pair == b":$") || name.windows(2).any(|pair| pair == b"::") {
+        return Some("unsafe path: Windows takes what follows the colon for a stream of another file");
+    }
+    let text = String::from_utf8_lossy(name);
+    if text
+        .chars()
+        .any(|letter| is_invisible(letter) && !matches!(letter, '\u{200c}' | '\u{200d}' | '\u{fe0f}'))
+    {
+        return Some("unsafe path: a character that cannot be seen");
+    }
+    None
 }
 
 /// Whether some file system takes the name for `.git`: other case, HFS+ ignorable code points,

@@ -90,6 +90,20 @@ pub fn blanked(content: &[u8], hits: &[Hit]) -> Vec<u8> {
     text
 }
 
+/// Text that is about to be shown or kept, without the values in it: `x` stands for each character.
+pub fn masked(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    // A search names each value once, wherever it stands.
+    for _ in 0..100 {
+        let hits = scan(&bytes);
+        if hits.is_empty() {
+            return String::from_utf8(bytes).unwrap_or_else(|_| "(left out: it holds a credential)\n".to_owned());
+        }
+        bytes = blanked(&bytes, &hits);
+    }
+    "(left out: it holds credentials)\n".to_owned()
+}
+
 /// UTF-16 by its byte order mark; else what is left without NUL bytes, which is what UTF-16 without one and strings in
 /// a binary file come to.
 fn decoded(content: &[u8]) -> Option<Vec<u8>> {

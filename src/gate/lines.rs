@@ -20,39 +20,58 @@ pub struct Line {
     pub column_utf16: Option<u32>,
 }
 
+/// A file and where its lines begin, so that many findings in it cost one pass.
+pub(super) struct Source {
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+}
+
+impl Source {
+    /// The file at a path; `None` where there is none that is read here.
+    pub(super) fn of(tree: &dyn Tree, path: &[u8]) -> Result<Option<Source>, Unreadable> {
+        match lookup(tree, path)? {
+            Some(entry)
+                if matches!(entry.kind, Kind::File | Kind::Executable) && tree.blob_size(&entry.id)? <= MAX_BYTES =>
+            {
+                Ok(Some(Source::from(tree.blob(&entry.id)?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn from(bytes: Vec<u8>) -> Source {
+        let mark = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let starts = std::iter::once(mark).chain(breaks.map(|(at, _)| at + 1)).collect();
+        Source { bytes, starts }
+    }
+
+    /// A line by its number, from 1, without its line break and without a byte order mark.
+    pub(super) fn line(&self, number: u32) -> Option<&[u8]> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let start = *self.starts.get(index)?;
+        let end = self.starts.get(index + 1).map_or(self.bytes.len(), |next| next - 1);
+        self.bytes.get(start..end)
+    }
+}
+
 /// Gives each finding that names a line of a file of this tree the line.
 pub(super) fn attach(tree: &dyn Tree, verdict: &mut Verdict) -> Result<(), Unreadable> {
-    let mut files: HashMap<Vec<u8>, Option<Vec<u8>>> = HashMap::new();
+    let mut files: HashMap<Vec<u8>, Option<Source>> = HashMap::new();
     for finding in &mut verdict.findings {
         let Some(number) = finding.line else { continue };
-        let bytes = match files.get(&finding.path) {
-            Some(known) => known,
-            None => {
-                let bytes = content(tree, &finding.path)?;
-                files.entry(finding.path.clone()).or_insert(bytes)
-            }
-        };
-        finding.at = bytes.as_deref().and_then(|bytes| line(bytes, number, finding.column));
+        if !files.contains_key(&finding.path) {
+            files.insert(finding.path.clone(), Source::of(tree, &finding.path)?);
+        }
+        let source = files[&finding.path].as_ref();
+        finding.at = source.and_then(|source| line(source, number, finding.column));
     }
     Ok(())
 }
 
-fn content(tree: &dyn Tree, path: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-    match lookup(tree, path)? {
-        Some(entry)
-            if matches!(entry.kind, Kind::File | Kind::Executable) && tree.blob_size(&entry.id)? <= MAX_BYTES =>
-        {
-            tree.blob(&entry.id).map(Some)
-        }
-        _ => Ok(None),
-    }
-}
-
 /// Lines end with `\n`, columns are bytes and a byte order mark is not counted, as in findings.
-fn line(bytes: &[u8], number: u32, column: Option<u32>) -> Option<Line> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let index = usize::try_from(number).ok()?.checked_sub(1)?;
-    let found = bytes.split(|byte| *byte == b'\n').nth(index)?;
+fn line(source: &Source, number: u32, column: Option<u32>) -> Option<Line> {
+    let found = source.line(number)?;
     let before = column
         .and_then(|column| usize::try_from(column).ok()?.checked_sub(1))
         .and_then(|bytes| std::str::from_utf8(found.get(..bytes)?).ok());
@@ -66,7 +85,11 @@ fn line(bytes: &[u8], number: u32, column: Option<u32>) -> Option<Line> {
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::{Line, Source};
+
+    fn line(bytes: &[u8], number: u32, column: Option<u32>) -> Option<Line> {
+        super::line(&Source::from(bytes.to_vec()), number, column)
+    }
 
     #[test]
     fn a_column_in_bytes_becomes_one_in_utf16_code_units() {

@@ -55,6 +55,9 @@ impl<'a> Touched<'a> {
         let mut content = match &found {
             _ if given.is_some() => given.unwrap_or_default().as_bytes().to_vec(),
             Some(entry) if matches!(entry.kind, Kind::File | Kind::Executable) => inner.blob(&entry.id)?,
+            // A new file is empty as its kind is empty.
+            _ if path.ends_with(b".json") => b"{}".to_vec(),
+            _ if path.ends_with(b".xml") || path.ends_with(b"proj") => b"<x/>".to_vec(),
             _ => Vec::new(),
         };
         content.push(b'\n');

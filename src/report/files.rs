@@ -8,6 +8,7 @@ use super::{check_format, markdown};
 use crate::cli::Reports;
 use crate::exit::{Exit, Stop};
 use crate::files;
+use crate::gate::credentials;
 
 /// GitHub drops a step's whole summary above this many bytes.
 const MAX_SUMMARY: u64 = 1024 * 1024;
@@ -19,7 +20,7 @@ pub fn save(checked: &Checked, reports: &Reports, cwd: &Path) -> Vec<Stop> {
     let mut failures = Vec::new();
     for output in &reports.files {
         let path = cwd.join(&output.file);
-        let text = check_format(checked, output.format);
+        let text = credentials::masked(&check_format(checked, output.format));
         if let Err(error) = replace(&path, text.as_bytes()) {
             failures.push(cannot_write(output.format.name(), &output.file, &error));
         }

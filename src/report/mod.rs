@@ -26,7 +26,7 @@ use crate::commands::{
     preflight, run, schema, trailers,
 };
 use crate::exit::{Exit, Stop};
-use crate::gate::render;
+use crate::gate::{credentials, render};
 
 pub use progress::Terminal;
 
@@ -196,6 +196,7 @@ fn say(stop: &Stop) {
 /// # Errors
 /// Any other failure.
 pub fn stdout(text: &str) -> std::io::Result<()> {
+    let text = credentials::masked(text);
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
@@ -205,5 +206,6 @@ pub fn stdout(text: &str) -> std::io::Result<()> {
 
 /// Writes to standard error.
 pub fn stderr(text: &str) {
+    let text = credentials::masked(text);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

@@ -14,7 +14,7 @@ use crate::agent::lookup;
 use crate::commands::Watch;
 use crate::files;
 use crate::gate::checks::{CheckEnd, one_line};
-use crate::gate::render;
+use crate::gate::{credentials, render};
 use crate::process::{AgentRun, Ending, printable};
 
 /// How many lines of output a failure shows.
@@ -118,6 +118,8 @@ fn last_lines(log: &Path, from: u64) -> Result<Vec<String>> {
         Ok(bytes)
     };
     let bytes = read().with_context(|| format!("cannot read {}", log.display()))?;
+    // They go into the gate's log, and with it into a ref.
+    let bytes = credentials::masked(&String::from_utf8_lossy(&bytes)).into_bytes();
     // A progress bar rewrites its line behind a carriage return: the last text is what stands there.
     let lines = bytes.split(|&b| b == b'\n').map(|line| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);

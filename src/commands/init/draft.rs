@@ -174,7 +174,7 @@ fn imports(layout: &Layout, name: &[u8]) -> Vec<&'static str> {
 fn entry(folder: &[u8]) -> String {
     let inside = [folder, b"/x"].concat();
     if let Some(plain) = text(folder).map(|name| format!("{name}/"))
-        && PathRule::parse(&plain, String::new()).is_ok_and(|rule| rule.allows(&inside))
+        && PathRule::parse(&plain, String::new()).is_ok_and(|rule| !rule.is_glob() && rule.allows(&inside))
     {
         return plain;
     }

@@ -1,6 +1,7 @@
 //! How an agent starts and ends, for the log and for people.
 
 use super::prepare::Job;
+use crate::gate::credentials;
 use crate::job::AgentEnd;
 use crate::process::Ending;
 use crate::task::format_duration;
@@ -112,7 +113,8 @@ pub(super) fn end_words(end: &AgentEnd) -> String {
 
 /// The last ten lines of output, printable.
 pub(super) fn last_lines(raw: &[u8]) -> String {
-    let text = String::from_utf8_lossy(raw);
+    // It is shown and kept; what the agent said itself stays in its own log.
+    let text = credentials::masked(&String::from_utf8_lossy(raw));
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(10)..];
     last.iter()

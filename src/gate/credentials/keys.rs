@@ -6,6 +6,8 @@ use super::Found;
 
 /// Least characters of a body: an Ed25519 key in PKCS #8 has 64.
 const MIN_BODY: usize = 60;
+/// The same of a PuTTY file, whose header says that a private part follows: an Ed25519 key has one line of 48.
+const MIN_PUTTY_BODY: usize = 44;
 /// Least characters of its longest run, so that prose is none.
 const MIN_RUN: usize = 32;
 
@@ -36,7 +38,7 @@ pub(super) fn at(text: &[u8], at: usize) -> Option<Found> {
     if let Some(after) = rest.strip_prefix(b"-----BEGIN ") {
         let label = label(after)?;
         let from = at + b"-----BEGIN ".len() + label;
-        return found(text, at, from, PEM_RULE, "private key");
+        return found(text, at, from, PEM_RULE, "private key", MIN_BODY);
     }
     if rest.starts_with(PUTTY) {
         let head = &rest[PUTTY.len()..rest.len().min(PUTTY_PUBLIC)];
@@ -49,6 +51,7 @@ pub(super) fn at(text: &[u8], at: usize) -> Option<Found> {
             at + PUTTY.len() + body + PUTTY_BODY.len(),
             PUTTY_RULE,
             "PuTTY private key",
+            MIN_PUTTY_BODY,
         );
     }
     None
@@ -66,8 +69,8 @@ fn label(after: &[u8]) -> Option<usize> {
 }
 
 /// The key, if a body follows.
-fn found(text: &[u8], at: usize, from: usize, rule: &'static str, what: &'static str) -> Option<Found> {
-    let (value, end) = body(text, from)?;
+fn found(text: &[u8], at: usize, from: usize, rule: &'static str, what: &'static str, least: usize) -> Option<Found> {
+    let (value, end) = body(text, from, least)?;
     Some(Found {
         rule,
         what,
@@ -79,7 +82,7 @@ fn found(text: &[u8], at: usize, from: usize, rule: &'static str, what: &'static
 /// The base64 of a body and where it ends: at the next dashes, at a PuTTY file's last line, or where text comes that is
 /// neither base64 nor what stands between its lines in source code (quotes, escapes, `+`, `,`) or in a header. So it ends
 /// where words come instead of lines.
-fn body(text: &[u8], from: usize) -> Option<(Vec<u8>, usize)> {
+fn body(text: &[u8], from: usize, least: usize) -> Option<(Vec<u8>, usize)> {
     let mut value = Vec::new();
     let (mut at, mut end, mut longest, mut words) = (from, from, 0, 0);
     while let Some(&byte) = text.get(at) {
@@ -105,7 +108,7 @@ fn body(text: &[u8], from: usize) -> Option<(Vec<u8>, usize)> {
             _ => break,
         }
     }
-    (value.len() >= MIN_BODY && longest >= MIN_RUN).then_some((value, end))
+    (value.len() >= least && longest >= MIN_RUN).then_some((value, end))
 }
 
 fn is_base64(byte: u8) -> bool {

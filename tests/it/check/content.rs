@@ -96,3 +96,37 @@ fn names_that_another_system_takes_for_a_git_dir() {
             .expect(9, &["unsafe path: "]);
     }
 }
+
+#[test]
+fn names_that_are_another_file_elsewhere() {
+    for (name, told) in [
+        ("payments/x.py.", "Windows drops a dot or blank at the end"),
+        ("payments/x.py ", "Windows drops a dot or blank at the end"),
+        ("payments/dir./x.py", "Windows drops a dot or blank at the end"),
+        ("payments/x.py::$DATA", "a stream of another file"),
+        ("payments/x.py\u{200b}", "a character that cannot be seen"),
+    ] {
+        checked(|repo| repo.write(name, "import os\n")).expect(9, &[told]);
+    }
+    for name in [
+        "payments/a.b",
+        "payments/.env.example",
+        "payments/a:b",
+        "payments/..x",
+        "payments/👩\u{200d}🚀",
+    ] {
+        checked(|repo| repo.write(name, "x\n")).expect(0, &[]);
+    }
+    // What the base has may be edited.
+    let repo = Repo::new();
+    repo.change("payments/etc.", "1\n");
+    repo.branch("f");
+    repo.change("payments/etc.", "2\n");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}
+
+#[test]
+fn a_large_script_without_an_ending_is_source() {
+    let script = format!("#!/usr/bin/python3\nimport redis\n{}", "#\n".repeat(6 * 1024 * 1024));
+    checked(|repo| repo.write("payments/run", &script)).expect(9, &["payments/run: its imports cannot be read"]);
+}

@@ -112,3 +112,24 @@ fn a_file_of_many_megabytes_is_searched_to_its_end() {
     repo.agentgate(["check", "--base", "main"])
         .expect(24, &["payments/data.txt:500002:1: adds a credential"]);
 }
+
+#[test]
+fn nothing_that_is_printed_holds_a_value() {
+    let token = crate::support::tokens::github();
+    let repo = Repo::new();
+    repo.branch("f");
+    repo.change(
+        "architecture/invariants.yml",
+        &format!("{}bogus: {token}\n", crate::support::repo::POLICY),
+    );
+    for format in ["text", "json", "sarif", "github", "junit", "markdown", "gitlab"] {
+        let outcome = repo.agentgate(["check", "--base", "main", "--allow-policy-change", "--format", format]);
+        assert_eq!(outcome.code, 2, "{outcome}");
+        assert!(!format!("{outcome}").contains(&token), "{format}");
+    }
+    let task = repo.top().join("TASK.md");
+    std::fs::write(&task, format!("Goal: x\nAllowed file: {token}\n")).expect("a task");
+    let outcome = repo.agentgate(["preflight", "--task", task.to_str().expect("a path")]);
+    assert_eq!(outcome.code, 22, "{outcome}");
+    assert!(!format!("{outcome}").contains(&token), "{outcome}");
+}

@@ -203,3 +203,33 @@ fn a_known_dependency_may_change_its_version() {
     repo.commit("update");
     repo.agentgate(["check", "--all", "--strict-baseline"]).expect(0, &[]);
 }
+
+#[test]
+fn a_credential_in_a_known_line_is_not_listed() {
+    let token = crate::support::tokens::github();
+    let repo = old_repository("");
+    repo.change("payments/b.ts", &format!("import r from 'redis'; // {token}\n"));
+    for more in [&[][..], &["--json"]] {
+        let outcome = repo.agentgate([&["baseline", "update", "--grow"], more].concat());
+        outcome.expect(0, &[]);
+        assert!(!format!("{outcome}").contains(&token), "{outcome}");
+    }
+    let file = std::fs::read_to_string(repo.root.join("architecture/invariants.baseline.json")).unwrap();
+    assert!(
+        file.contains("import r from 'redis'; // xxxx") && !file.contains(&token),
+        "{file}"
+    );
+}
+
+#[test]
+fn a_hundred_thousand_findings_in_one_file_are_judged_in_time() {
+    let repo = Repo::new();
+    repo.branch("f");
+    repo.change("payments/a.py", &"import redis\n".repeat(100_000));
+    let outcome = repo
+        .command(["check", "--base", "main", "--json"])
+        .deadline(std::time::Duration::from_secs(50))
+        .run();
+    assert_eq!(outcome.code, 5);
+    assert_eq!(outcome.json()["findings"].as_array().map(Vec::len), Some(100_000));
+}

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{MAX_SOURCE, reads};
+use super::reads;
 use crate::gate::imports::{self, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::rules::{is_regular, shown};
@@ -17,6 +17,9 @@ const MAX_LINKS: usize = 40;
 const MAX_STEPS: usize = 1000;
 /// A target longer than Linux's PATH_MAX cannot be followed.
 const MAX_TARGET: u64 = 4096;
+/// Files without a telling name are asked for their first line up to this many bytes; more are not read
+/// anywhere in the gate.
+const MAX_FIRST_LINE: u64 = 512 * 1024 * 1024;
 /// Files read below a link to a folder.
 const MAX_BELOW: usize = 2000;
 
@@ -101,7 +104,7 @@ pub(super) fn of<'a>(
 fn language(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<Option<Language>, Unreadable> {
     let named = imports::language(path);
     // A first line counts only where the name says nothing.
-    if named.is_some() || imports::unread(path).is_some() || tree.blob_size(&side.id)? > MAX_SOURCE {
+    if named.is_some() || imports::unread(path).is_some() || tree.blob_size(&side.id)? > MAX_FIRST_LINE {
         return Ok(named);
     }
     Ok(imports::language_of(path, &tree.blob(&side.id)?))
