@@ -54,7 +54,7 @@ use super::tree::Side;
 use super::{Change, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
 use crate::task::Task;
 use declared::{Declared, Named};
-use format::{Format, format, is_unread};
+use format::{Format, format, is_of_another_tool, is_unread};
 use included::Included;
 use inherited::Shelves;
 use judges::{Judges, TASK};
@@ -161,6 +161,9 @@ fn manifest(
 ) -> Result<(), Unreadable> {
     let path = &change.path;
     let text = text_of(candidate, after)?;
+    if matches!(&text, Ok(text) if format == Format::Dotnet && is_of_another_tool(path, text)) {
+        return Ok(());
+    }
     let declared = match text.as_ref().map_err(String::clone).and_then(|text| read(text, format)) {
         Ok(declared) => trees.candidate.resolve(path, declared)?,
         Err(why) => {
@@ -174,6 +177,7 @@ fn manifest(
             return Ok(());
         }
     };
+    verdict.inspected.read_manifest(path);
     let text = text.unwrap_or_default();
     let known = known(&mut trees.base, base, change, format, changes)?;
     let mut lines = Lines::of(&text);
