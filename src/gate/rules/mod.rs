@@ -116,6 +116,13 @@ impl<'a> Resolvers<'a> {
     fn own(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
         resolve::is_own(&mut self.base, &mut self.candidate, language, import, from)
     }
+
+    /// Whether it is, and no installed package of its name would go first.
+    fn goes_first(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        Ok(self.own(language, import, from)?
+            && self.base.goes_first(language, import, from)?
+            && self.candidate.goes_first(language, import, from)?)
+    }
 }
 
 /// A file that a rule already reported because it cannot be read is not reported again for being
