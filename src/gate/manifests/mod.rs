@@ -23,6 +23,7 @@ mod inherited;
 mod json;
 mod judges;
 mod lines;
+mod links;
 mod locks;
 mod maven;
 mod names;
@@ -59,6 +60,7 @@ use included::Included;
 use inherited::Shelves;
 use judges::{Judges, TASK};
 use lines::Lines;
+use links::Links;
 
 pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};
 
@@ -99,15 +101,52 @@ pub(super) fn judge(
     };
     let included = Included::of(candidate, changes, |side| matters(candidate, side, &all))?;
     verdict.notices.extend(included.notice.clone());
+    let links = Links::of(candidate, changes)?;
+    verdict.notices.extend(links.notice.clone());
     let mut trees = Trees {
         base: Shelves::of(base),
         candidate: Shelves::of(candidate),
     };
     for change in changes {
-        let format = format(&change.path).or_else(|| included.format(&change.path));
+        let own_format = format(&change.path).or_else(|| included.format(&change.path));
+        let format = own_format;
         let Some(after) = change.after else { continue };
         if change.before == Some(after) || after.kind == Kind::Submodule {
             continue;
+        }
+        for link in links.to(&change.path) {
+            let Some(format) = self::format::format(link) else {
+                continue;
+            };
+            let areas = judges::areas(policy, base, candidate, link, Some(format))?;
+            // What holds everywhere is said once, where the file goes by its own name already.
+            let judges = match own_format == Some(format) {
+                true => Judges {
+                    areas,
+                    dependencies: None,
+                    ..Judges::everywhere(policy, false)
+                },
+                false => Judges {
+                    areas,
+                    ..Judges::everywhere(policy, is_ruled_out)
+                },
+            };
+            if judges.first_key().is_none() {
+                continue;
+            }
+            let shown = Change {
+                path: link.clone(),
+                ..change.clone()
+            };
+            manifest(
+                &mut trees,
+                (base, candidate),
+                (&shown, &after),
+                format,
+                &judges,
+                changes,
+                verdict,
+            )?;
         }
         if format.is_none() && !is_unread(&change.path) {
             continue;

@@ -8,6 +8,8 @@ mod sources;
 
 use std::collections::HashSet;
 
+pub(in crate::gate) use sources::resolve as follow_link;
+
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
 use super::{Resolvers, finding, shown};

@@ -17,6 +17,8 @@ mod new_folders;
 mod protected;
 mod scope;
 
+pub(in crate::gate) use forbidden_imports::follow_link;
+
 use std::collections::HashSet;
 
 use super::imports::{Import, Language};

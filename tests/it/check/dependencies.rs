@@ -219,3 +219,26 @@ fn the_repositorys_own_folders_in_requirements_are_no_finding() {
     denied("requirements.txt", "-e .\n--editable .\n./local\n", 0, &[]);
     denied("requirements.txt", "./wheels/redis-4.whl\n", 8, &["new dependency"]);
 }
+
+#[test]
+fn a_file_that_a_link_shows_as_a_manifest_is_judged_as_one() {
+    for lines in [
+        "dependencies: {new: deny}\n",
+        "dependencies: {forbidden: [redis]}\n",
+        "",
+    ] {
+        let repo = Repo::new();
+        repo.change("architecture/invariants.yml", &format!("{POLICY}{lines}"));
+        repo.write("pkg.txt", "{\"dependencies\": {\"known\": \"1\"}}\n");
+        repo.write("payments/a/x", "x\n");
+        let link = repo.root.join("payments/a/package.json");
+        std::os::unix::fs::symlink("../../pkg.txt", link).expect("a link can be made");
+        repo.commit("link");
+        repo.branch("f");
+        repo.change("pkg.txt", "{\"dependencies\": {\"known\": \"2\"}}\n");
+        repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+        repo.change("pkg.txt", "{\"dependencies\": {\"known\": \"2\", \"redis\": \"4\"}}\n");
+        repo.agentgate(["check", "--base", "main"])
+            .expect(8, &["payments/a/package.json:1: ", "`redis`"]);
+    }
+}

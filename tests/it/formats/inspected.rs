@@ -252,7 +252,7 @@ fn a_manifest_that_was_read_was_looked_at() {
 
 #[test]
 fn a_manifest_that_no_rule_looks_at_is_not_counted() {
-    let repo = with(POLICY);
+    let repo = with("version: 1\nmust_not_touch: [prot]\n");
     repo.change("package.json", "{}\n");
     assert_eq!(inspected(&repo)["manifests"], 0);
 }
