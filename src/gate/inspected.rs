@@ -1,9 +1,9 @@
 //! What a judgement looked at, so that a pass can be told from a look at nothing.
 //!
-//! Invariants: a path is either read or skipped for one reason, never both; merging two judgements
+//! Invariants: a path is either read (for imports, as a manifest, or both) or skipped for one reason; merging two judgements
 //! of one range counts each path once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Rule;
 use super::imports::Language;
@@ -13,7 +13,9 @@ use super::imports::Language;
 pub struct Inspected {
     /// Files whose imports were read, by path as git's bytes.
     pub files: BTreeMap<Vec<u8>, Read>,
-    /// Changed paths whose imports were not read, with the reason in words.
+    /// Changed manifests whose dependencies were read, by path as git's bytes.
+    pub manifests: BTreeSet<Vec<u8>>,
+    /// Changed paths that were not read, with the reason in words.
     pub skipped: BTreeMap<Vec<u8>, String>,
     /// The policy's own rules, in the order of the policy.
     pub rules: Vec<Active>,
@@ -73,9 +75,15 @@ impl Inspected {
         self.files.insert(path.to_vec(), Read { language, imports });
     }
 
+    /// Notes a manifest whose dependencies were read.
+    pub fn read_manifest(&mut self, path: &[u8]) {
+        self.skipped.remove(path);
+        self.manifests.insert(path.to_vec());
+    }
+
     /// Notes a path that was not read.
     pub fn skip(&mut self, path: &[u8], reason: impl Into<String>) {
-        if !self.files.contains_key(path) {
+        if !self.files.contains_key(path) && !self.manifests.contains(path) {
             self.skipped.entry(path.to_vec()).or_insert_with(|| reason.into());
         }
     }
@@ -135,7 +143,7 @@ impl Inspected {
             )
         };
         let looks_at_paths = |active: &&Active| !reads_sources(active.rule) && active.reach != Reach::Dead;
-        if self.files.is_empty() && !rules.iter().any(looks_at_paths) {
+        if self.files.is_empty() && self.manifests.is_empty() && !rules.iter().any(looks_at_paths) {
             return Some("no rule of the policy looked at any of the changed files".to_owned());
         }
         None
@@ -145,6 +153,9 @@ impl Inspected {
     pub fn merge(&mut self, other: Inspected) {
         for (path, read) in other.files {
             self.read(&path, read.language, read.imports);
+        }
+        for path in other.manifests {
+            self.read_manifest(&path);
         }
         for (path, reason) in other.skipped {
             self.skip(&path, reason);

@@ -251,6 +251,7 @@ pub fn inspected_json(inspected: &Inspected) -> Value {
     };
     json!({
         "files": inspected.files.len(),
+        "manifests": inspected.manifests.len(),
         "imports": inspected.imports(),
         "skipped": inspected.reasons().into_iter().map(|(reason, paths)| json!({
             "reason": reason,

@@ -67,11 +67,17 @@ fn files(inspected: &Inspected) -> String {
         .filter(|(_, count)| *count > 0)
         .map(|(language, count)| format!("{language} {count}"))
         .collect();
-    let read = match (inspected.files.len(), imports.is_empty()) {
+    let mut read = match (inspected.files.len(), imports.is_empty()) {
         (0, _) => "no file was read for imports".to_owned(),
         (files, true) => format!("{} read for imports, which have none", count(files, "file")),
         (files, false) => format!("{} read; imports: {}", count(files, "file"), imports.join(", ")),
     };
+    if !inspected.manifests.is_empty() {
+        read.push_str(&format!(
+            "; {} read for dependencies",
+            count(inspected.manifests.len(), "manifest")
+        ));
+    }
     if inspected.skipped.is_empty() {
         return read;
     }

@@ -104,6 +104,14 @@ impl<'a> Lexer<'a> {
             }
             self.is_doubtful = true;
         }
+        if self.language == Language::Groovy
+            && !self.is_operator()
+            && let Some((text, length)) = slashy(rest)
+        {
+            let is_computed = text.contains(['$', '\\']);
+            self.push(Token::Text { text, is_computed }, length);
+            return Ok(());
+        }
         if is_word(first) {
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             self.push(Token::Word(&rest[..end]), end);
@@ -117,6 +125,14 @@ impl<'a> Lexer<'a> {
             false => self.push(Token::Mark(first), first.len_utf8()),
         }
         Ok(())
+    }
+
+    /// Whether what stands here directly follows a value, so that `/` would divide it.
+    fn is_operator(&self) -> bool {
+        self.text[..self.at]
+            .chars()
+            .next_back()
+            .is_some_and(|c| is_word(c) || matches!(c, ')' | ']' | '"' | '\''))
     }
 
     /// The length of a comment that begins here. The end of its line is not in it.
@@ -240,6 +256,21 @@ impl<'a> Lexer<'a> {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// `/group:artifact:1/` and `$/group:artifact:1/$`: the text and the length of the whole. Only what
+/// looks like that is taken for a string, since anything else may be an operator.
+fn slashy(rest: &str) -> Option<(&str, usize)> {
+    let (start, end) = match rest.strip_prefix("$/") {
+        Some(_) => ("$/", "/$"),
+        None => ("/", "/"),
+    };
+    let body = rest.strip_prefix(start)?;
+    let is_part = |c: char| is_word(c) || matches!(c, '.' | '-' | ':' | '@' | '+' | '$' | '{' | '}' | '[' | ',' | ']');
+    let length = body.find(|c| !is_part(c)).filter(|&at| at <= MAX_PERCENT)?;
+    // The `$` of the end is a character of the text, too, but stands behind the slash.
+    (body[length..].starts_with(end) && body[..length].contains(':')).then_some(())?;
+    Some((&body[..length], start.len() + length + end.len()))
 }
 
 /// Longest `%q(...)` in characters; no name is longer.

@@ -1,7 +1,8 @@
-//! Project files of .NET: *.csproj, *.fsproj, *.vbproj, Directory.*.props and .targets, and
-//! packages.config.
+//! Project files of .NET: *.csproj, *.fsproj, *.vbproj and what else MSBuild loads, *.props, *.targets
+//! and *.proj among them, and packages.config.
 
-use super::declared::{Computed, Declared, Dependency};
+use super::declared::{Computed, Declared, Dependency, Named};
+use super::format::is_msbuild;
 use super::xml::{Event, Reader, local};
 
 /// Items whose `Include` (or `Update`) names packages. MSBuild compares all names without case.
@@ -31,6 +32,21 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
                 // packages.config
                 ("package", "id") => value,
                 ("project" | "import", "sdk") | ("sdk", "name") => value,
+                // A file of any other name is read by no rule.
+                ("import", "project") => {
+                    if !is_msbuild(value.trim().as_bytes()) {
+                        declared.computed.push(Computed {
+                            text: value.trim().to_owned(),
+                            at,
+                        });
+                    }
+                    continue;
+                }
+                // What every source file of the project imports. It is no package by itself.
+                ("using", "include" | "update") => {
+                    usings(&value, at, &mut declared);
+                    continue;
+                }
                 _ => continue,
             };
             for name in names.split(';').map(str::trim).filter(|name| !name.is_empty()) {
@@ -39,6 +55,15 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
         }
     }
     Ok(declared)
+}
+
+fn usings(names: &str, at: usize, declared: &mut Declared) {
+    for written in names.split(';').map(str::trim).filter(|name| !name.is_empty()) {
+        let name = unescaped(written).to_ascii_lowercase();
+        declared
+            .found
+            .push(Dependency::new(name, written).at(Some(at)).of_kind(Named::Guessed));
+    }
 }
 
 fn package(written: &str, element: &str, at: usize, declared: &mut Declared) {

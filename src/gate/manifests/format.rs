@@ -53,6 +53,54 @@ impl Format {
     }
 }
 
+/// Files that MSBuild loads: projects of each kind, and what these import. `.vdproj`, `.pbxproj` and
+/// `.Rproj` belong to other tools.
+const MSBUILD: &[&str] = &[
+    ".csproj",
+    ".fsproj",
+    ".vbproj",
+    ".proj",
+    ".props",
+    ".targets",
+    ".tasks",
+    ".projitems",
+    ".msbuildproj",
+    ".nativeproj",
+    ".vcxproj",
+    ".ilproj",
+    ".sqlproj",
+    ".dbproj",
+    ".shproj",
+    ".wixproj",
+    ".wapproj",
+    ".dcproj",
+    ".esproj",
+    ".njsproj",
+    ".pyproj",
+    ".sfproj",
+    ".ccproj",
+    ".csproj.user",
+    ".fsproj.user",
+    ".vbproj.user",
+    ".vcxproj.user",
+    ".proj.user",
+];
+/// Those of them whose endings other tools use, too.
+const SHARED: &[&str] = &[".proj", ".props", ".targets", ".tasks"];
+
+/// Whether MSBuild would load a file of this name that it is told to import.
+pub(super) fn is_msbuild(path: &[u8]) -> bool {
+    let name = file_name(path);
+    MSBUILD.iter().any(|ending| name.ends_with(ending.as_bytes()))
+}
+
+/// Whether the file is of another tool than its name says: what is no XML, no MSBuild loads.
+pub(super) fn is_of_another_tool(path: &[u8], text: &str) -> bool {
+    let name = file_name(path);
+    let is_shared = SHARED.iter().any(|ending| name.ends_with(ending.as_bytes()));
+    is_shared && !text.trim_start().starts_with('<')
+}
+
 /// The format by file name. Case does not count: on a case-folding disk the tools read it.
 pub(super) fn format(path: &[u8]) -> Option<Format> {
     let path = path.to_ascii_lowercase();
@@ -72,7 +120,7 @@ pub(super) fn format(path: &[u8]) -> Option<Format> {
         b"pom.xml" => Some(Format::Maven),
         b"extensions.xml" if folder == Some(b".mvn") => Some(Format::Maven),
         b"packages.config" => Some(Format::Dotnet),
-        b"gemfile" | b"gems.rb" => Some(Format::Ruby),
+        b"gemfile" | b"gems.rb" | b"appraisals" => Some(Format::Ruby),
         b"composer.json" => Some(Format::Composer),
         _ => None,
     };
@@ -89,11 +137,10 @@ pub(super) fn format(path: &[u8]) -> Option<Format> {
     if ends(".gradle.kts") {
         return Some(Format::GradleKotlin);
     }
-    if ends(".gemspec") {
+    if ends(".gemspec") || ends(".gemfile") {
         return Some(Format::Ruby);
     }
-    let is_shared = name.starts_with(b"directory.") && (ends(".props") || ends(".targets"));
-    if is_shared || ends(".csproj") || ends(".fsproj") || ends(".vbproj") {
+    if MSBUILD.iter().any(|ending| ends(ending)) {
         return Some(Format::Dotnet);
     }
     // `.in` is what pip-compile makes the `.txt` of.

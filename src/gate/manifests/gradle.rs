@@ -36,18 +36,15 @@ const CONFIGURATIONS: &[&str] = &[
     "corelibrarydesugaring",
 ];
 /// Calls that may stand for a dependency: those in the first list bring in no name by themselves,
-/// the second have it in their argument.
+/// the second have it in their argument. Any other one (`files`, `fileTree`, a function of the script)
+/// brings in what no name tells.
 const NAMELESS: &[&str] = &[
     "project",
     "projects",
-    "files",
-    "fileTree",
     "gradleApi",
     "gradleTestKit",
     "localGroovy",
     "gradleKotlinDsl",
-    "zipTree",
-    "tarTree",
 ];
 const WRAPPERS: &[&str] = &[
     "platform",
@@ -111,7 +108,53 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
                     declared.found.push(Dependency::new(name, *text).at(Some(*at)));
                 }
             }
-            Token::Word(word) if is_configuration(word) => match configured(behind) {
+            // A catalog that settings build: `library("alias", "group", "artifact")`.
+            Token::Word("library") => match arguments(behind).as_slice() {
+                [_, Token::Mark(','), second, rest @ ..] => match (second, rest) {
+                    (Token::Text { text, is_computed }, _) if coordinate(text, *is_computed).is_some() => {}
+                    (
+                        Token::Text {
+                            text: group,
+                            is_computed: false,
+                        },
+                        [
+                            Token::Mark(','),
+                            Token::Text {
+                                text: artifact,
+                                is_computed: false,
+                            },
+                            ..,
+                        ],
+                    ) if !matches!(rest.get(2), Some(Token::Mark('+'))) => {
+                        let name = format!("{group}:{artifact}");
+                        declared.found.push(Dependency::new(name, *artifact).at(Some(*at)));
+                    }
+                    _ => declared.computed.push(computed(text, *at)),
+                },
+                [Token::Text { .. } | Token::Word(_), ..] if matches!(behind.first(), Some((Token::Mark('('), _))) => {
+                    declared.computed.push(computed(text, *at));
+                }
+                _ => {}
+            },
+            Token::Word("plugin") => match arguments(behind).as_slice() {
+                [
+                    Token::Text { .. },
+                    Token::Mark(','),
+                    Token::Text {
+                        text: id,
+                        is_computed: false,
+                    },
+                    ..,
+                ] => {
+                    let name = format!("{id}:{id}.gradle.plugin");
+                    declared.found.push(Dependency::new(name, *id).at(Some(*at)));
+                }
+                [Token::Text { .. }, Token::Mark(','), ..] => declared.computed.push(computed(text, *at)),
+                _ => {}
+            },
+            // What the other script declares now counts for this one, too.
+            Token::Word("apply") if applies_script(behind) => declared.computed.push(computed(text, *at)),
+            Token::Word(word) if is_configuration(word) => match configured(behind, *at + word.len()) {
                 Argument::Parts(name) => declared.found.push(Dependency::new(name, "").at(Some(*at))),
                 Argument::Computed => declared.computed.push(computed(text, *at)),
                 Argument::Other => {}
@@ -179,6 +222,29 @@ fn plain<'a>(behind: &[Placed<'a>]) -> Vec<Token<'a>> {
         .map(|(token, _)| token.clone())
         .skip_while(|token| matches!(token, Token::Mark('(')))
         .collect()
+}
+
+/// The arguments of a call, which may stand on several lines if they are in brackets.
+fn arguments<'a>(behind: &[Placed<'a>]) -> Vec<Token<'a>> {
+    let is_called = matches!(behind.first(), Some((Token::Mark('('), _)));
+    behind[usize::from(is_called)..]
+        .iter()
+        .take(24)
+        .map(|(token, _)| token.clone())
+        .take_while(|token| is_called || *token != Token::Line)
+        .filter(|token| *token != Token::Line)
+        .take(8)
+        .collect()
+}
+
+/// `apply from: x`, `apply(from = x)`, `apply { from(x) }`.
+fn applies_script(behind: &[Placed]) -> bool {
+    let mut words = behind
+        .iter()
+        .take(24)
+        .map(|(token, _)| token)
+        .skip_while(|token| matches!(token, Token::Mark('(' | '{' | '[') | Token::Line));
+    words.next() == Some(&Token::Word("from"))
 }
 
 /// `libs.a.b`, `libs.plugins.x`; `libs.versions.x` names no dependency.
@@ -260,7 +326,8 @@ enum Argument {
     Other,
 }
 
-fn configured(behind: &[Placed]) -> Argument {
+/// `end`: where the name of the configuration ends.
+fn configured(behind: &[Placed], end: usize) -> Argument {
     let is_called = matches!(behind.first(), Some((Token::Mark('('), _)));
     let mut rest = behind;
     loop {
@@ -293,6 +360,11 @@ fn configured(behind: &[Placed]) -> Argument {
                 _ if matches!(after.first(), Some((Token::Mark(')'), _))) && text.starts_with(':') => Argument::Other,
                 _ => Argument::Computed,
             }
+        }
+        // A string between slashes that is no plain name, unless it is a part of one itself.
+        [(Token::Mark('/' | '$'), at), ..] if is_called || *at > end => Argument::Computed,
+        [(Token::Mark('['), _), (Token::Word(_), _), (next, _), ..] if is_called && *next != Token::Mark(':') => {
+            Argument::Computed
         }
         // A name that is used as a value, a block, or the name of something else.
         [] | [(Token::Line | Token::Mark(_), _), ..] => Argument::Other,

@@ -7,6 +7,8 @@ use crate::gate::{Change, POLICY_PATH, Rule, Verdict};
 
 struct Lock {
     files: &'static [&'static str],
+    /// How other names of such files begin and end.
+    like: Option<(&'static str, &'static str)>,
     formats: &'static [Format],
     /// Manifests by name, where they are of no format that is read.
     unread: &'static [&'static str],
@@ -17,6 +19,7 @@ struct Lock {
 const fn lock(files: &'static [&'static str], formats: &'static [Format]) -> Lock {
     Lock {
         files,
+        like: None,
         formats,
         unread: &[],
         from_above: false,
@@ -36,15 +39,24 @@ const LOCKS: &[Lock] = &[
         &[Format::Npm, Format::PnpmWorkspace],
     ),
     lock(&["cargo.lock"], &[Format::Cargo]),
-    lock(
-        &["poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"],
-        &[Format::Pyproject, Format::Requirements],
-    ),
+    Lock {
+        like: Some(("pylock.", ".toml")),
+        ..lock(
+            &["poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"],
+            &[Format::Pyproject, Format::Requirements],
+        )
+    },
     lock(&["pipfile.lock"], &[Format::Pipfile]),
     lock(&["pixi.lock"], &[Format::Pixi, Format::Pyproject]),
     lock(&["go.sum", "go.work.sum"], &[Format::Golang]),
     lock(&["composer.lock"], &[Format::Composer]),
     lock(&["gemfile.lock", "gems.locked"], &[Format::Ruby]),
+    // `gemfiles/rails_7.gemfile.lock`, of gems that a gemspec above names, too.
+    Lock {
+        like: Some(("", ".gemfile.lock")),
+        from_above: true,
+        ..lock(&[], &[Format::Ruby])
+    },
     Lock {
         from_above: true,
         ..lock(
@@ -79,9 +91,7 @@ pub(super) fn judge(changes: &[Change], judged_by: &[&str], verdict: &mut Verdic
     for change in changes {
         let name = file_name(&change.path);
         let is_changed = change.after.is_some() && content(change);
-        let lock = LOCKS
-            .iter()
-            .find(|lock| lock.files.iter().any(|file| file.as_bytes() == name));
+        let lock = LOCKS.iter().find(|lock| lock.has(&name));
         let Some(lock) = lock.filter(|_| is_changed) else {
             continue;
         };
@@ -104,6 +114,14 @@ pub(super) fn judge(changes: &[Change], judged_by: &[&str], verdict: &mut Verdic
 }
 
 impl Lock {
+    /// Whether this is the name, in lower case, of such a file.
+    fn has(&self, name: &[u8]) -> bool {
+        let is_like = |(start, end): (&str, &str)| {
+            name.len() > start.len() + end.len() && name.starts_with(start.as_bytes()) && name.ends_with(end.as_bytes())
+        };
+        self.files.iter().any(|file| file.as_bytes() == name) || self.like.is_some_and(is_like)
+    }
+
     /// Whether the other change is one of a manifest in the lock's folder or below, as workspaces
     /// have them.
     fn belongs_to(&self, lock: &[u8], other: &Change) -> bool {

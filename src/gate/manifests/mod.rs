@@ -23,6 +23,7 @@ mod inherited;
 mod json;
 mod judges;
 mod lines;
+mod links;
 mod locks;
 mod maven;
 mod names;
@@ -54,11 +55,12 @@ use super::tree::Side;
 use super::{Change, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
 use crate::task::Task;
 use declared::{Declared, Named};
-use format::{Format, format, is_unread};
+use format::{Format, format, is_of_another_tool, is_unread};
 use included::Included;
 use inherited::Shelves;
 use judges::{Judges, TASK};
 use lines::Lines;
+use links::Links;
 
 pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};
 
@@ -99,15 +101,52 @@ pub(super) fn judge(
     };
     let included = Included::of(candidate, changes, |side| matters(candidate, side, &all))?;
     verdict.notices.extend(included.notice.clone());
+    let links = Links::of(candidate, changes)?;
+    verdict.notices.extend(links.notice.clone());
     let mut trees = Trees {
         base: Shelves::of(base),
         candidate: Shelves::of(candidate),
     };
     for change in changes {
-        let format = format(&change.path).or_else(|| included.format(&change.path));
+        let own_format = format(&change.path).or_else(|| included.format(&change.path));
+        let format = own_format;
         let Some(after) = change.after else { continue };
         if change.before == Some(after) || after.kind == Kind::Submodule {
             continue;
+        }
+        for link in links.to(&change.path) {
+            let Some(format) = self::format::format(link) else {
+                continue;
+            };
+            let areas = judges::areas(policy, base, candidate, link, Some(format))?;
+            // What holds everywhere is said once, where the file goes by its own name already.
+            let judges = match own_format == Some(format) {
+                true => Judges {
+                    areas,
+                    dependencies: None,
+                    ..Judges::everywhere(policy, false)
+                },
+                false => Judges {
+                    areas,
+                    ..Judges::everywhere(policy, is_ruled_out)
+                },
+            };
+            if judges.first_key().is_none() {
+                continue;
+            }
+            let shown = Change {
+                path: link.clone(),
+                ..change.clone()
+            };
+            manifest(
+                &mut trees,
+                (base, candidate),
+                (&shown, &after),
+                format,
+                &judges,
+                changes,
+                verdict,
+            )?;
         }
         if format.is_none() && !is_unread(&change.path) {
             continue;
@@ -161,6 +200,9 @@ fn manifest(
 ) -> Result<(), Unreadable> {
     let path = &change.path;
     let text = text_of(candidate, after)?;
+    if matches!(&text, Ok(text) if format == Format::Dotnet && is_of_another_tool(path, text)) {
+        return Ok(());
+    }
     let declared = match text.as_ref().map_err(String::clone).and_then(|text| read(text, format)) {
         Ok(declared) => trees.candidate.resolve(path, declared)?,
         Err(why) => {
@@ -174,6 +216,7 @@ fn manifest(
             return Ok(());
         }
     };
+    verdict.inspected.read_manifest(path);
     let text = text.unwrap_or_default();
     let known = known(&mut trees.base, base, change, format, changes)?;
     let mut lines = Lines::of(&text);

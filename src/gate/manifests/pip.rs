@@ -4,7 +4,8 @@
 //! Invariant: a requirement that pip would install from the file is found; where pip's own rules
 //! surprise (a comment line never joins the next one), they hold here too.
 
-use super::declared::Dependency;
+use super::declared::{self, Dependency, guesses};
+use super::names;
 use super::python::push;
 
 /// What a requirements file says.
@@ -25,7 +26,7 @@ pub(super) fn read(text: &str) -> Requirements {
     let mut read = Requirements::default();
     for line in logical_lines(text) {
         if !line.starts_with('-') {
-            push(&line, None, &mut read.found);
+            take(&line, &mut read.found);
             continue;
         }
         for (option, value) in options(&line) {
@@ -35,11 +36,36 @@ pub(super) fn read(text: &str) -> Requirements {
                     read.includes.push(value);
                 }
                 Named::Constraint => read.constraints.push(value),
-                Named::Editable => push(&value, None, &mut read.found),
+                Named::Editable => take(&value, &mut read.found),
             }
         }
     }
     read
+}
+
+/// A requirement. A folder of the repository is no new name, but may be called like one that is
+/// forbidden.
+fn take(text: &str, found: &mut Vec<Dependency>) {
+    let path = text.split([';', '[', ' ']).next().unwrap_or_default();
+    if !is_own_folder(path) || text.contains("egg=") {
+        return push(text, None, found);
+    }
+    found
+        .extend(guesses(path).map(|name| Dependency::new(names::python(name), text).of_kind(declared::Named::Guessed)));
+}
+
+/// Whether it can only be a folder below that of the file: `.`, `./local`, `libs/local`. Archives
+/// hold what others wrote.
+fn is_own_folder(path: &str) -> bool {
+    const ARCHIVES: &[&str] = &[
+        ".whl", ".zip", ".gz", ".bz2", ".xz", ".tgz", ".tbz", ".txz", ".tar", ".egg",
+    ];
+    let lower = path.to_ascii_lowercase();
+    (path.starts_with('.') || path.contains('/'))
+        && !path.starts_with(['/', '~', '-'])
+        && !path.contains([':', '@', '\\', '$', '#', '?', '%'])
+        && !path.split('/').any(|part| part == "..")
+        && !ARCHIVES.iter().any(|ending| lower.ends_with(ending))
 }
 
 /// Lines without comments, continuations joined. A comment line ends a continuation and begins

@@ -10,6 +10,11 @@ const CALLS: &[&str] = &[
     "add_development_dependency",
 ];
 
+/// Calls that run code from elsewhere.
+const INCLUDES: &[&str] = &["eval_gemfile", "instance_eval", "class_eval", "eval"];
+/// Calls that call what their first argument names.
+const SENDS: &[&str] = &["send", "public_send", "__send__", "method", "public_method"];
+
 /// Gems that are named outright, and calls that name one by other means. Files that are evaluated
 /// as part of this one (`eval_gemfile`) count as such: they may name anything.
 pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
@@ -18,7 +23,22 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     for (index, (token, at)) in tokens.iter().enumerate() {
         let Token::Word(word) = token else { continue };
         let is_call = CALLS.contains(word);
-        let is_include = matches!(*word, "eval_gemfile" | "instance_eval" | "class_eval");
+        let is_include = INCLUDES.contains(word);
+        if SENDS.contains(word) && !is_defined(&tokens[..index]) {
+            match sent(&tokens[index + 1..]) {
+                Argument::None => {}
+                Argument::Computed => declared.computed.push(Computed {
+                    text: statement(text, *at),
+                    at: *at,
+                }),
+                Argument::Name(name, at) => {
+                    declared
+                        .found
+                        .push(Dependency::new(name.to_ascii_lowercase(), name).at(Some(at)));
+                }
+            }
+            continue;
+        }
         if !is_call && !is_include || is_defined(&tokens[..index]) {
             continue;
         }
@@ -43,13 +63,68 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     Ok(declared)
 }
 
-/// `def gem`, `:gem` and the like are no calls; `:gem` behind `send` may be one, but nothing here
-/// could follow it.
+/// `def gem`, `:gem` and the like are no calls; `:gem` behind `send` is read with that.
 fn is_defined(before: &[Placed]) -> bool {
     match before.last() {
         Some((Token::Word("def"), _)) => true,
         Some((Token::Mark(':'), _)) => !matches!(before.iter().rev().nth(1), Some((Token::Mark(':' | '('), _))),
         _ => false,
+    }
+}
+
+/// What `send :gem, "redis"` declares, behind its first word.
+fn sent<'a>(behind: &[Placed<'a>]) -> Argument<'a> {
+    let mut behind = behind;
+    if let Some((Token::Mark('('), _)) = behind.first() {
+        behind = &behind[1..];
+        while let Some((Token::Line, _)) = behind.first() {
+            behind = &behind[1..];
+        }
+    }
+    let (called, rest) = match behind {
+        [(Token::Mark(':'), _), (Token::Word(word), _), rest @ ..] => (*word, rest),
+        [
+            (Token::Mark(':'), _),
+            (
+                Token::Text {
+                    text,
+                    is_computed: false,
+                },
+                _,
+            ),
+            rest @ ..,
+        ]
+        | [
+            (
+                Token::Text {
+                    text,
+                    is_computed: false,
+                },
+                _,
+            ),
+            rest @ ..,
+        ] if !goes_on(rest) => (*text, rest),
+        []
+        | [
+            (Token::Line | Token::Mark('.' | '=' | ',' | ')' | ']' | '}' | '|' | ';'), _),
+            ..,
+        ] => return Argument::None,
+        _ => return Argument::Computed,
+    };
+    if INCLUDES.contains(&called) || SENDS.contains(&called) {
+        return Argument::Computed;
+    }
+    match rest {
+        _ if !CALLS.contains(&called) => Argument::None,
+        [(Token::Mark(','), _), argument @ ..] => {
+            let lines = argument.iter().take_while(|(token, _)| *token == Token::Line).count();
+            match self::argument(&argument[lines..]) {
+                Argument::None => Argument::Computed,
+                name => name,
+            }
+        }
+        // `method(:gem).call "redis"`
+        _ => Argument::Computed,
     }
 }
 

@@ -18,7 +18,16 @@ const KEYS: &[&str] = &[
 /// made of literals alone. Python joins strings that stand side by side.
 pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     let tokens = tokens(text, Language::Python)?;
-    let mut declared = Declared::default();
+    let mut declared = Declared {
+        computed: spreads(&tokens)
+            .into_iter()
+            .map(|at| Computed {
+                text: statement(text, at),
+                at,
+            })
+            .collect(),
+        ..Declared::default()
+    };
     let mut past = 0;
     for (index, (token, at)) in tokens.iter().enumerate() {
         // What stands in a value was read with it.
@@ -86,7 +95,9 @@ fn literals(value: &[Placed], found: &mut Vec<Dependency>) -> (bool, usize) {
                     return (is_literal && !goes_on, count + 1);
                 }
             }
-            Token::Word("None" | "r" | "R" | "b" | "u") => {}
+            Token::Word("None") => {}
+            // `r"x"`, but not the variable `r`.
+            Token::Word("r" | "R" | "b" | "B" | "u" | "U") if is_prefix(value, count) => {}
             Token::Word(_) => is_literal = false,
             // Without brackets a line ends the value, unless a string goes on in the next.
             Token::Line if depth == 0 && open.is_some() => {
@@ -110,4 +121,66 @@ fn take(open: &mut Option<(String, usize)>, found: &mut Vec<Dependency>) {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         found.extend(lines.map(|line| requirement(line).at(Some(at))));
     }
+}
+
+/// Whether the word at this place belongs to the string behind it.
+fn is_prefix(value: &[Placed], at: usize) -> bool {
+    match value.get(at..) {
+        Some([(Token::Word(word), begin), (Token::Text { .. }, string), ..]) => begin + word.len() == *string,
+        _ => false,
+    }
+}
+
+/// Places in a call of `setup` where arguments come from something that is not written there
+/// (`**options`), whatever name the script gives to the function.
+fn spreads(tokens: &[Placed]) -> Vec<usize> {
+    let mut names = vec!["setup"];
+    for around in tokens.windows(4) {
+        match around {
+            [
+                (Token::Word("setup"), _),
+                (Token::Word("as"), _),
+                (Token::Word(name), _),
+                _,
+            ] => names.push(name),
+            [
+                (Token::Word(name), _),
+                (Token::Mark('='), _),
+                (Token::Word("setup"), _),
+                (next, _),
+            ] if *next != Token::Mark('(') => {
+                names.push(name);
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    // For each open bracket whether keys in it are arguments of the call.
+    let mut open: Vec<bool> = Vec::new();
+    // The last token that is no line break, and the one before it.
+    let mut last: [Option<&Token>; 2] = [None, None];
+    for (index, (token, at)) in tokens.iter().enumerate() {
+        let is_argument = open.last() == Some(&true);
+        match token {
+            Token::Line => continue,
+            Token::Mark('(') => open.push(matches!(last[1], Some(Token::Word(word)) if names.contains(word))),
+            Token::Mark('{') => open.push(is_argument && last == [Some(&Token::Mark('*')); 2]),
+            Token::Mark('[') => open.push(false),
+            Token::Mark(')' | ']' | '}') => {
+                open.pop();
+            }
+            Token::Mark('*') if is_argument && matches!(last[1], Some(Token::Mark('(' | ',' | '{'))) => {
+                let mut behind = tokens[index + 1..]
+                    .iter()
+                    .map(|(token, _)| token)
+                    .filter(|token| **token != Token::Line);
+                if behind.next() == Some(&Token::Mark('*')) && behind.next() != Some(&Token::Mark('{')) {
+                    found.push(*at);
+                }
+            }
+            _ => {}
+        }
+        last = [last[1], Some(token)];
+    }
+    found
 }

@@ -38,6 +38,13 @@ fn manifests_are_known_by_name_anywhere() {
         ("src/App.csproj", Some(Format::Dotnet)),
         ("Directory.Packages.props", Some(Format::Dotnet)),
         ("packages.config", Some(Format::Dotnet)),
+        ("eng/Common.props", Some(Format::Dotnet)),
+        ("x.targets", Some(Format::Dotnet)),
+        ("db.sqlproj", Some(Format::Dotnet)),
+        ("build.proj", Some(Format::Dotnet)),
+        ("x.pbxproj", None),
+        ("gemfiles/rails_7.gemfile", Some(Format::Ruby)),
+        ("Appraisals", Some(Format::Ruby)),
         ("Gemfile", Some(Format::Ruby)),
         ("x.gemspec", Some(Format::Ruby)),
         ("composer.json", Some(Format::Composer)),
@@ -150,7 +157,6 @@ fn requirements_lines() {
             "django",
             "-r base.txt",
             "-r more.txt",
-            "./local",
             "x-y",
             "a",
             "./wheels/b.whl",
@@ -175,8 +181,8 @@ fn requirements_are_read_as_pip_reads_them() {
         ("# x\rredis\u{2028}a\u{85}b\u{c}c", vec!["redis", "a", "b", "c"]),
         // Options behind options, glued, cut short.
         (
-            "--pre -r b.txt\n-rc.txt\n--requirem d.txt\n--ed ./e\n--require-hashes\n-c f.txt\n",
-            vec!["-r b.txt", "-r c.txt", "-r d.txt", "./e"],
+            "--pre -r b.txt\n-rc.txt\n--requirem d.txt\n--ed ../e\n--require-hashes\n-c f.txt\n",
+            vec!["-r b.txt", "-r c.txt", "-r d.txt", "../e"],
         ),
     ] {
         assert_eq!(names(&pip::read(text).found), expected, "{text:?}");
@@ -410,4 +416,37 @@ fn cargo_names_of_renamed_and_inherited_crates() {
     assert_eq!(of(&names.workspace, "j"), ["k"]);
     assert_eq!(names.workspace_folder.as_deref(), Some("../w"));
     assert_eq!(super::cargo_names(b"[dependencies\n"), super::CargoNames::default());
+}
+
+#[test]
+fn folders_of_the_repository_are_no_new_names_in_requirements() {
+    for own in [
+        "-e .",
+        "--editable .",
+        "-e .[dev]",
+        "./local",
+        "libs/local",
+        ". ; python_version > '3'",
+    ] {
+        let found = pip::read(own).found;
+        assert!(found.iter().all(|name| name.kind == Named::Guessed), "{own}: {found:?}");
+    }
+    for other in [
+        "-e ../x",
+        "/x",
+        "./redis-4.whl",
+        "./x.tar.gz",
+        "git+https://h/x",
+        "-e $X/a",
+        "a @ ./x",
+        "./x#egg=redis",
+    ] {
+        let found = pip::read(other).found;
+        assert!(
+            found.iter().any(|name| name.kind == Named::Outright),
+            "{other}: {found:?}"
+        );
+    }
+    let found = pip::read("-e ./libs/redis").found;
+    assert_eq!(found[0].name, "redis");
 }

@@ -1,6 +1,6 @@
 //! The XML reader, and the manifests that are XML.
 
-use super::declared::Declared;
+use super::declared::{Declared, Named};
 use super::xml::{Event, Reader};
 use super::{dotnet, maven};
 
@@ -153,6 +153,12 @@ fn dotnet_projects() {
         ]
     );
     assert_eq!(computed(&declared), ["$(Which)"]);
+    let text = "<Project><Using Include=\"StackExchange.Redis\" /><Import Project=\"$(X)\\a.targets\" />\
+                <Import Project='more.xml' /></Project>";
+    let declared = dotnet::dependencies(text).expect("it parses");
+    assert_eq!(names(&declared), ["stackexchange.redis"]);
+    assert_eq!(declared.found[0].kind, Named::Guessed);
+    assert_eq!(computed(&declared), ["more.xml"]);
     let declared = dotnet::dependencies("<packages><package id=\"Redis\" version=\"1\" /></packages>");
     assert_eq!(names(&declared.expect("it parses")), ["redis"]);
 }

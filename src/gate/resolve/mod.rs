@@ -180,6 +180,17 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// Whether an own module that the import leads to goes before an installed package of its name. In
+    /// other languages than Python own names are not looked up among installed ones.
+    pub fn goes_first(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        let (Language::Python, Some(first)) = (language, import.first_segment()) else {
+            return Ok(true);
+        };
+        let known = self.known()?;
+        let roots = python::roots(&known.files, &mut known.python);
+        Ok(python::goes_first(&known.files, roots, first, from))
+    }
+
     /// As [`resolve`](Self::resolve), without what only a Python script run from its own folder finds.
     fn resolve_strictly(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<Target, Unreadable> {
         if language != Language::Python || import.kind == ImportKind::Opaque {

@@ -102,6 +102,20 @@ pub(super) fn resolve(files: &Files, roots: &mut Roots, raw: &str, from: &[u8], 
     Target::all(found)
 }
 
+/// Whether the file's own project has the name as what Python takes before an installed package: a
+/// module, or a folder with `__init__.py`. A folder without that file comes last of all, stubs are not
+/// run, and the folders of other projects need not be on the path.
+pub(super) fn goes_first(files: &Files, roots: &Roots, first: &str, from: &[u8]) -> bool {
+    roots.all.iter().any(|root| {
+        let is_layout = LAYOUTS.contains(&root.rsplit(|&byte| byte == b'/').next().unwrap_or_default());
+        let project = if is_layout { parent(root) } else { root };
+        let path = join(root, first.as_bytes());
+        (below(from, root).is_some() || below(from, project).is_some())
+            && (files.file(&join(&path, b"__init__.py")).is_some()
+                || files.file(&[&path[..], b".py"].concat()).is_some())
+    })
+}
+
 fn relative(files: &Files, names: &[&str], dots: usize, from: &[u8]) -> Target {
     let mut folder = parent(from);
     for _ in 1..dots {

@@ -8,6 +8,8 @@ mod sources;
 
 use std::collections::HashSet;
 
+pub(in crate::gate) use sources::resolve as follow_link;
+
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
 use super::{Resolvers, finding, shown};
@@ -187,7 +189,7 @@ impl File<'_> {
                 let answer = match self.answer(&rule.entry, import) {
                     Answer::Forbidden
                         if self.may_be_own(&rule.entry, import)
-                            && own_modules.own(self.language, import, self.path)? =>
+                            && own_modules.goes_first(self.language, import, self.path)? =>
                     {
                         Answer::Own
                     }
@@ -300,7 +302,8 @@ enum Answer {
 }
 
 /// First segments of Python imports that are the repository's own: modules and packages in the
-/// root and in `src/`, in both trees.
+/// root and in `src/`, in both trees. A folder without `__init__.py` is none: an installed package of
+/// its name goes first.
 fn own_packages(base: &dyn Tree, candidate: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     let after = packages(candidate)?;
     Ok(packages(base)?
@@ -322,12 +325,10 @@ fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
             continue;
         };
         match entry.kind {
-            // A folder of other things (say the settings of a redis server) is no package.
             Kind::Tree
-                if tree
-                    .entries(&entry.id)?
-                    .iter()
-                    .any(|inner| module_stem(&inner.name).is_some()) =>
+                if tree.entries(&entry.id)?.iter().any(|inner| {
+                    inner.name == b"__init__.py" && matches!(inner.kind, Kind::File | Kind::Executable)
+                }) =>
             {
                 names.insert(name);
             }
@@ -338,8 +339,8 @@ fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     Ok(names)
 }
 
-/// `x` of `x.py`.
+/// `x` of `x.py`; a stub alone is no module.
 fn module_stem(name: &[u8]) -> Option<String> {
-    let stem = name.strip_suffix(b".py").or_else(|| name.strip_suffix(b".pyi"))?;
+    let stem = name.strip_suffix(b".py")?;
     String::from_utf8(stem.to_vec()).ok()
 }

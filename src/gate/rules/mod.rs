@@ -17,6 +17,8 @@ mod new_folders;
 mod protected;
 mod scope;
 
+pub(in crate::gate) use forbidden_imports::follow_link;
+
 use std::collections::HashSet;
 
 use super::imports::{Import, Language};
@@ -115,6 +117,13 @@ impl<'a> Resolvers<'a> {
     /// Whether an import is the repository's own in both.
     fn own(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
         resolve::is_own(&mut self.base, &mut self.candidate, language, import, from)
+    }
+
+    /// Whether it is, and no installed package of its name would go first.
+    fn goes_first(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        Ok(self.own(language, import, from)?
+            && self.base.goes_first(language, import, from)?
+            && self.candidate.goes_first(language, import, from)?)
     }
 }
 

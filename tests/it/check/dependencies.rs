@@ -134,3 +134,111 @@ fn a_policy_that_misspells_its_limit_is_2() {
         ],
     );
 }
+
+/// The exit of a check of this one new file below `new: deny`, with these words in it.
+fn denied(path: &str, text: &str, exit: i32, words: &[&str]) {
+    let repo = with("dependencies: {new: deny}\n");
+    repo.change(path, text);
+    repo.agentgate(["check", "--base", "main"]).expect(exit, words);
+}
+
+#[test]
+fn a_name_that_setup_py_computes_is_8() {
+    denied(
+        "setup.py",
+        "r=\"redis\"; setup(install_requires=[r])\n",
+        8,
+        &["a dependency whose name is computed, `install_requires=[r])`"],
+    );
+    denied("setup.py", "setup(**x.args)\n", 8, &["name is computed, `**x.args)`"]);
+}
+
+#[test]
+fn any_file_that_msbuild_imports_is_read() {
+    let text = "<Project><PackageReference Include=\"StackExchange.Redis\" /></Project>\n";
+    for path in [
+        "payments/Common.props",
+        "payments/x.targets",
+        "dirs.proj",
+        "payments/db.sqlproj",
+    ] {
+        denied(path, text, 8, &["new dependency `stackexchange.redis`"]);
+    }
+    denied("payments/app.props", "a = 1\n", 0, &[]);
+}
+
+#[test]
+fn a_using_of_msbuild_counts_for_an_area() {
+    let repo = with("");
+    let text = "<Project><Using Include=\"StackExchange.Redis\" /></Project>\n";
+    repo.change("payments/x.props", text);
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &["declares `stackexchange.redis`", "which `redis` forbids in payments"],
+    );
+}
+
+#[test]
+fn gradle_hides_no_name_in_other_literals() {
+    denied(
+        "settings.gradle",
+        "library('x', 'redis.clients', 'jedis')\n",
+        8,
+        &["new dependency `redis.clients:jedis`"],
+    );
+    denied(
+        "build.gradle",
+        "implementation(/redis.clients:jedis:4/)\n",
+        8,
+        &["new dependency `redis.clients:jedis`"],
+    );
+    denied("build.gradle", "apply from: 'o.gradle'\n", 8, &["name is computed"]);
+    denied("build.gradle", "api files('x.jar')\n", 8, &["name is computed"]);
+}
+
+#[test]
+fn gemfiles_of_appraisal_and_sent_calls_are_read() {
+    denied(
+        "payments/gemfiles/a.gemfile",
+        "gem 'redis'\n",
+        8,
+        &["new dependency `redis`"],
+    );
+    denied("Gemfile", "send :gem, 'redis'\n", 8, &["new dependency `redis`"]);
+}
+
+#[test]
+fn lock_files_of_other_names_are_lock_files() {
+    for path in ["pylock.toml", "pylock.web.toml", "payments/gemfiles/a.gemfile.lock"] {
+        denied(path, "x\n", 8, &["changed and no manifest that it belongs to did"]);
+    }
+}
+
+#[test]
+fn the_repositorys_own_folders_in_requirements_are_no_finding() {
+    denied("requirements.txt", "-e .\n--editable .\n./local\n", 0, &[]);
+    denied("requirements.txt", "./wheels/redis-4.whl\n", 8, &["new dependency"]);
+}
+
+#[test]
+fn a_file_that_a_link_shows_as_a_manifest_is_judged_as_one() {
+    for lines in [
+        "dependencies: {new: deny}\n",
+        "dependencies: {forbidden: [redis]}\n",
+        "",
+    ] {
+        let repo = Repo::new();
+        repo.change("architecture/invariants.yml", &format!("{POLICY}{lines}"));
+        repo.write("pkg.txt", "{\"dependencies\": {\"known\": \"1\"}}\n");
+        repo.write("payments/a/x", "x\n");
+        let link = repo.root.join("payments/a/package.json");
+        std::os::unix::fs::symlink("../../pkg.txt", link).expect("a link can be made");
+        repo.commit("link");
+        repo.branch("f");
+        repo.change("pkg.txt", "{\"dependencies\": {\"known\": \"2\"}}\n");
+        repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+        repo.change("pkg.txt", "{\"dependencies\": {\"known\": \"2\", \"redis\": \"4\"}}\n");
+        repo.agentgate(["check", "--base", "main"])
+            .expect(8, &["payments/a/package.json:1: ", "`redis`"]);
+    }
+}

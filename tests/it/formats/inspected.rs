@@ -232,3 +232,27 @@ fn a_jobs_record_has_it_too() {
     assert_eq!(json["inspected"]["rules"][0]["key"], "payments.forbidden_imports[0]");
     assert_ne!(json["inspected"]["imports"], json!({}));
 }
+
+#[test]
+fn a_manifest_that_was_read_was_looked_at() {
+    let imports_only = "version: 1\np:\n  allowed_roots: [payments/]\n  forbidden_imports: [redis]\n";
+    let line = ["check", "--base", "main", "--require-inspected"];
+    let repo = with(imports_only);
+    repo.change("payments/package.json", "{\"dependencies\": {\"left-pad\": \"1\"}}\n");
+    let outcome = repo.agentgate(line);
+    outcome.expect(0, &["no file was read for imports; 1 manifest read for dependencies\n"]);
+    assert!(!outcome.stdout.contains("no rule of the policy looked"), "{outcome}");
+    assert_eq!(inspected(&repo)["manifests"], 1);
+    assert_eq!(inspected(&repo)["skipped"], json!([]));
+    repo.change("payments/package.json", "{\"dependencies\": {\"redis\": \"1\"}}\n");
+    let outcome = repo.agentgate(line);
+    outcome.expect(8, &["declares `redis`"]);
+    assert!(!outcome.stdout.contains("no rule of the policy looked"), "{outcome}");
+}
+
+#[test]
+fn a_manifest_that_no_rule_looks_at_is_not_counted() {
+    let repo = with("version: 1\nmust_not_touch: [prot]\n");
+    repo.change("package.json", "{}\n");
+    assert_eq!(inspected(&repo)["manifests"], 0);
+}

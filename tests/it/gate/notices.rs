@@ -117,6 +117,34 @@ fn an_import_taken_for_an_own_package_is_said_aloud() {
 }
 
 #[test]
+fn an_installed_package_goes_before_a_python_folder_that_is_no_package() {
+    let import = file("payments/a.py", "import redis\n");
+    for own in [
+        "redis/healthcheck.py",
+        "src/redis/healthcheck.py",
+        "redis/__init__.pyi",
+        "redis.pyi",
+        "svc/pyproject.toml svc/redis.py",
+        "svc/pyproject.toml svc/src/redis/__init__.py",
+    ] {
+        let own: Vec<_> = own.split(' ').map(|path| file(path, "")).collect();
+        let verdict = check(&own, &[&own[..], std::slice::from_ref(&import)].concat());
+        let exits: Vec<_> = verdict.findings.iter().map(|found| found.rule.code()).collect();
+        assert_eq!(exits, ["forbidden-import"], "{own:?}");
+    }
+    for own in [
+        "redis.py",
+        "src/redis.py",
+        "src/redis/__init__.py",
+        "payments/setup.py payments/redis.py",
+    ] {
+        let own: Vec<_> = own.split(' ').map(|path| file(path, "")).collect();
+        let verdict = check(&own, &[&own[..], std::slice::from_ref(&import)].concat());
+        assert_eq!(verdict.findings, [], "{own:?}");
+    }
+}
+
+#[test]
 fn paths_without_an_area_are_counted() {
     let one = check(&[], &[file("lib/a", "a"), file("payments/a", "a")]);
     assert_eq!(

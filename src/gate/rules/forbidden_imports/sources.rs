@@ -158,7 +158,7 @@ fn behind(
 }
 
 /// Where a link leads inside the tree, links on the way followed.
-fn resolve(tree: &dyn Tree, link: &[u8]) -> Result<Option<(Vec<u8>, Entry)>, Unreadable> {
+pub(in crate::gate) fn resolve(tree: &dyn Tree, link: &[u8]) -> Result<Option<(Vec<u8>, Entry)>, Unreadable> {
     let mut todo: VecDeque<Vec<u8>> = link.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect();
     let mut at: Vec<Vec<u8>> = Vec::new();
     let mut here = Entry {
