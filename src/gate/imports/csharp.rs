@@ -175,6 +175,7 @@ impl<'a> Scanner<'a> {
                     let mut chain = Vec::new();
                     ahead.chain(first, &mut chain);
                     self.cursor = ahead;
+                    self.found.push(ahead.found(&chain, ImportKind::Declared));
                 }
             }
             b"extern" => {

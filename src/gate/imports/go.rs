@@ -69,7 +69,9 @@ impl Scanner<'_> {
         if !self.cursor.peek().is(b'(') {
             return self.spec(gap);
         }
-        let mut gap = self.cursor.next().end;
+        let open = self.cursor.next().end;
+        // As the toolchain has it, the comments before the keyword are those of an only spec.
+        let mut gap = if self.is_only() { gap } else { open };
         loop {
             let token = self.cursor.peek();
             match token.kind {
@@ -88,6 +90,20 @@ impl Scanner<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the brackets, which the cursor is in, have one path at most.
+    fn is_only(&self) -> bool {
+        let mut ahead = self.cursor;
+        let mut paths = 0;
+        while paths < 2 {
+            match ahead.next().kind {
+                Kind::Punct(b')') | Kind::End => return true,
+                Kind::Text => paths += 1,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// An alias, if there is one, and a path.

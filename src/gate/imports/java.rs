@@ -6,8 +6,9 @@
 //! A name that is used without an import counts where it can only be one: two or more segments
 //! that begin in lower case, then one in upper case, not joined to anything before it. Fields and
 //! variables have no such member but for constants, so that where the last segment has no lower
-//! case (`config.redis.URL`, `java.net.URI`) it must stand where a type does. Not seen: names of
-//! types below a package of one segment (`redis.Jedis`) or in lower case.
+//! case (`config.redis.URL`, `java.net.URI`) it must stand where a type does. Below a package of one
+//! segment (`redis.Jedis`) a name counts where the grammar has no place for a value, see
+//! [`Position`]. Not seen: such names in expressions (`redis.Jedis.create()`), and types in lower case.
 
 mod escapes;
 pub(super) mod mask;
@@ -18,6 +19,7 @@ use super::ImportKind;
 use super::dotted::{Cursor, Dialect, Kind, Token};
 use super::reflection::{self, Call, Computed};
 use super::source::{Fault, Found};
+use super::type_position::Position;
 
 /// Every import, in no particular order.
 pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
@@ -57,6 +59,7 @@ struct Scanner<'a> {
 impl Scanner<'_> {
     fn run(&mut self) {
         let mut before = Token::NONE;
+        let mut position = Position::new(Dialect::Java);
         loop {
             let token = self.cursor.next();
             match token.kind {
@@ -68,7 +71,7 @@ impl Scanner<'_> {
                     if chain.len() == 1 && !before.joins() {
                         self.word(token);
                     } else if !before.joins() {
-                        self.reference(&chain, before);
+                        self.reference(&chain, before, &position);
                     }
                     self.call(&chain, before);
                     self.chain = chain;
@@ -76,6 +79,7 @@ impl Scanner<'_> {
                 }
                 _ => before = token,
             }
+            position.push(self.cursor, before);
         }
     }
 
@@ -83,7 +87,9 @@ impl Scanner<'_> {
         match self.cursor.bytes(token) {
             b"import" => self.import(),
             b"package" => {
-                self.name();
+                if let Some(chain) = self.name() {
+                    self.found.push(self.cursor.found(&chain, ImportKind::Declared));
+                }
             }
             b"module" => {
                 let mut ahead = self.cursor;
@@ -160,8 +166,8 @@ impl Scanner<'_> {
         }
     }
 
-    fn reference(&mut self, chain: &[Token], before: Token) {
-        if let Some(length) = type_path(self.cursor, chain, before) {
+    fn reference(&mut self, chain: &[Token], before: Token, position: &Position) {
+        if let Some(length) = type_path(self.cursor, chain, before, position) {
             self.found
                 .push(self.cursor.found(&chain[..length], ImportKind::Reference));
         }
@@ -207,8 +213,8 @@ pub fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token, has_for_name: 
 
 /// How many segments of a chain are the path of a type, if it can be nothing else; for Kotlin as
 /// well.
-pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token) -> Option<usize> {
-    if chain.len() < 3 && !(chain.len() == 2 && cursor.next_byte() == b'.') {
+pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &Position) -> Option<usize> {
+    if chain.len() < 2 {
         return None;
     }
     let first = cursor.bytes(chain[0]);
@@ -216,15 +222,21 @@ pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token) -> Option<u
         return None;
     }
     let Some(lower) = chain.iter().position(|word| begins_upper(cursor.bytes(*word))) else {
+        if chain.len() < 3 && cursor.next_byte() != b'.' {
+            return None;
+        }
         // `redis.clients.jedis.@NonNull Jedis`
         let mut ahead = cursor;
         let is_annotated = ahead.next().kind == Kind::Dot && ahead.next().is(b'@') && ahead.next().kind == Kind::Word;
         return is_annotated.then_some(chain.len());
     };
+    let name = cursor.bytes(chain[lower]);
+    if lower == 1 && name.iter().any(u8::is_ascii_lowercase) && position.is_type(cursor, chain.get(2).copied()) {
+        return Some(2);
+    }
     if lower < 2 {
         return None;
     }
-    let name = cursor.bytes(chain[lower]);
     let is_plain = name.iter().any(u8::is_ascii_lowercase) && !name.contains(&b'_');
     let is_type = is_plain || stands_as_type(cursor, chain, lower, before);
     is_type.then_some(lower + 1)

@@ -13,6 +13,7 @@ mod tests;
 use super::dotted::{Cursor, Dialect, Kind, Token};
 use super::reflection;
 use super::source::{Fault, Found};
+use super::type_position::Position;
 use super::{ImportKind, identity, java};
 
 /// Every import, in no particular order.
@@ -39,6 +40,7 @@ struct Scanner<'a> {
 impl Scanner<'_> {
     fn run(&mut self) {
         let mut before = Token::NONE;
+        let mut position = Position::new(Dialect::Kotlin);
         let mut chain = Vec::new();
         loop {
             let token = self.cursor.next();
@@ -48,7 +50,7 @@ impl Scanner<'_> {
                     self.cursor.chain(token, &mut chain);
                     if before.joins() {
                     } else if chain.len() > 1 {
-                        if let Some(length) = java::type_path(self.cursor, &chain, before) {
+                        if let Some(length) = java::type_path(self.cursor, &chain, before, &position) {
                             self.found
                                 .push(self.cursor.found(&chain[..length], ImportKind::Reference));
                         }
@@ -69,6 +71,7 @@ impl Scanner<'_> {
                 }
                 _ => before = token,
             }
+            position.push(self.cursor, before);
         }
     }
 
@@ -80,6 +83,7 @@ impl Scanner<'_> {
                 if first.kind == Kind::Word {
                     self.cursor.next();
                     self.cursor.chain(first, chain);
+                    self.found.push(self.cursor.found(chain, ImportKind::Declared));
                 }
             }
             b"DependsOn" if before.is(b':') || before.is(b'@') || before.is(b'[') => self.artifacts(ImportKind::Static),

@@ -17,12 +17,44 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     let identity = compared(&import.identity, language);
     match (entry.as_slice(), is_anywhere(language)) {
         // `Redis.Url` may be a class of the repository's own; with a library's letter case it hardly is.
-        ([_], _) if import.kind == ImportKind::Member => is_match(written.as_bytes(), import.identity[0].as_bytes()),
+        ([word], _) if import.kind == ImportKind::Member => {
+            is_match(written.as_bytes(), import.identity[0].as_bytes())
+                || is_within(word, &import.identity[0], &identity)
+        }
+        ([word], _) if import.kind == ImportKind::Declared => is_match(word.as_bytes(), identity[0].as_bytes()),
         ([word], true) => identity
             .iter()
             .any(|segment| is_match(word.as_bytes(), segment.as_bytes())),
         (entry, _) => is_prefix(entry, &identity),
     }
+}
+
+/// Whether a word names an inner part of a namespace in a dotted expression of C#. The first segment
+/// may be a class, and of the last two one is a type and one its member: `Redis` is a namespace in
+/// `StackExchange.Redis.Connection.Open`, not in `Config.Redis.Url`. A root that is named like what
+/// holds settings or names is a class, of whatever length the chain is (`Config.Redis.Url.Trim`).
+fn is_within(word: &str, root: &str, identity: &[String]) -> bool {
+    const HOLDERS: [&str; 14] = [
+        "Config",
+        "Configuration",
+        "Settings",
+        "Options",
+        "Constants",
+        "Consts",
+        "Keys",
+        "Names",
+        "Defaults",
+        "Resources",
+        "Strings",
+        "Properties",
+        "Current",
+        "Instance",
+    ];
+    !HOLDERS.iter().any(|holder| root.ends_with(holder))
+        && identity.len() > 3
+        && identity[1..identity.len() - 2]
+            .iter()
+            .any(|segment| is_match(word.as_bytes(), segment.as_bytes()))
 }
 
 /// An import of this name as code of the language would write it, for questions about it.

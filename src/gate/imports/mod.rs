@@ -55,6 +55,7 @@ mod ruby;
 mod rust;
 mod source;
 mod token;
+mod type_position;
 
 #[cfg(test)]
 mod tests;
@@ -197,8 +198,13 @@ pub enum ImportKind {
     /// PHP.
     Reference,
     /// A dotted name in an expression of C# (`A.B.C()`), where A may be a namespace or something that
-    /// another file declares: only an entry that begins as the name does names it.
+    /// another file declares: only an entry that begins as the name does names it, and a word that is
+    /// neither the first segment nor one of the last two.
     Member,
+    /// The package or namespace that the file puts itself into (`package redis.clients.jedis;`), whose
+    /// names then need no import: only an entry that begins as the name does names it. Where the
+    /// repository's own files lie is no import, so allow-lists and edges pass over it.
+    Declared,
 }
 
 /// One import as found.

@@ -8,6 +8,7 @@ pub(super) fn raws(language: Language, source: &str) -> Vec<String> {
     let found = imports(language, source.as_bytes()).unwrap_or_else(|fault| panic!("{source:?}: {fault:?}"));
     found
         .into_iter()
+        .filter(|i| i.kind != ImportKind::Declared)
         .map(|i| {
             if i.kind == ImportKind::Opaque {
                 "?".to_owned()

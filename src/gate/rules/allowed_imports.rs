@@ -11,7 +11,7 @@ use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
 use super::forbidden_imports::Scanned;
 use super::{Resolvers, finding, shown};
-use crate::gate::imports::{self, Import, Language};
+use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule};
 use crate::gate::resolve::{self, Target};
@@ -44,8 +44,8 @@ pub(super) fn judge(
         };
         let mut reported = HashSet::new();
         for import in source.new_imports() {
-            // Whatever it is, its own file tells that it is no package.
-            if import.identity.is_empty() {
+            // Whatever it is, its own file tells that it is no package; nor is where the file lies itself.
+            if import.identity.is_empty() || import.kind == ImportKind::Declared {
                 continue;
             }
             let mut installed = crate_names::resolved(import, &renames);

@@ -36,6 +36,9 @@ pub(super) fn judge(
         }
         let mut reported = HashSet::new();
         for import in source.new_imports() {
+            if import.kind == ImportKind::Declared {
+                continue;
+            }
             let places = match own.candidate.resolve(source.language, import, &source.path)? {
                 Target::Local(places) => places,
                 Target::External => continue,

@@ -312,7 +312,6 @@ fn a_full_name_in_an_expression_is_named_by_its_beginning() {
         let source = format!("class A {{ void F() {{ {code} }} }}");
         assert!(hits(CSharp, &source, "StackExchange.Redis"), "{source}");
         assert!(hits(CSharp, &source, "StackExchange"), "{source}");
-        assert!(!hits(CSharp, &source, "redis"), "{source}");
     }
     // What this file declares is no namespace.
     for source in [
@@ -480,5 +479,35 @@ fn what_the_compiler_refuses_cannot_be_read() {
     ] {
         let fault = imports(CSharp, source.as_bytes()).expect_err(source);
         assert_eq!(fault.line, Some(line), "{source}: {fault:?}");
+    }
+}
+
+#[test]
+fn a_file_in_a_library_s_namespace_needs_no_import() {
+    for source in [
+        "namespace StackExchange.Redis { class A {} }",
+        "namespace StackExchange.Redis;",
+    ] {
+        assert!(hits(CSharp, source, "StackExchange.Redis"), "{source}");
+        assert!(hits(CSharp, source, "StackExchange"), "{source}");
+        assert!(!hits(CSharp, source, "redis"), "{source}");
+    }
+    assert!(!hits(CSharp, "namespace Acme.Redis { class A {} }", "redis"));
+}
+
+#[test]
+fn a_word_names_an_inner_part_of_a_namespace_in_an_expression() {
+    for (code, is_hit) in [
+        ("var c = StackExchange.Redis.ConnectionMultiplexer.Connect(x);", true),
+        ("Microsoft.Extensions.Caching.Redis.Cache.Open();", true),
+        ("var u = Config.Redis.Url;", false),
+        ("var u = Config.Redis.Url.Trim();", false),
+        ("var u = AppSettings.Redis.Url.Trim();", false),
+        ("options.Redis.Url.Trim.X();", false),
+        ("var u = Acme.Store.Redis.Url;", false),
+        ("Redis.Url.Trim.X();", false),
+        ("class Acme {} class B { int F() => Acme.Redis.Url.Trim(); }", false),
+    ] {
+        assert_eq!(hits(CSharp, code, "redis"), is_hit, "{code}");
     }
 }

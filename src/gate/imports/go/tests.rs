@@ -173,3 +173,11 @@ fn what_never_ends_is_refused() {
         assert!(imports(Language::Go, source.as_bytes()).is_err(), "{source:?}");
     }
 }
+
+#[test]
+fn the_comment_of_an_only_import_in_brackets_is_its_preamble() {
+    let alone = "package a\n// #include <redis.h>\nimport (\"C\")\n";
+    assert!(hits("redis", alone));
+    assert!(hits("redis", &alone.replace("(\"C\")", "(\n\t\"C\"\n)")));
+    assert!(!hits("redis", &alone.replace("(\"C\")", "(\"C\"; \"fmt\")")));
+}

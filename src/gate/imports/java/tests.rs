@@ -131,7 +131,6 @@ fn members_of_variables_are_no_references() {
         "a().redis.cluster.Foo();",
         "a[0].redis.cluster.Foo();",
         "redis.Foo();",
-        "redis.Foo x;",
         "int x = redis.config.URL + 1;",
         "f(config.redis.MAX_SIZE);",
         "config.redis.MODE.name();",
@@ -236,4 +235,61 @@ fn places_are_those_of_the_file() {
     let found = imports(Java, source.as_bytes()).expect("readable");
     let places: Vec<_> = found.iter().map(|i| (i.line, i.column)).collect();
     assert_eq!(places, [(2, 26), (3, 11)]);
+}
+
+#[test]
+fn a_package_of_one_segment_counts_where_only_a_type_can_stand() {
+    for code in [
+        "Object o = new redis.Jedis();",
+        "redis.Jedis x;",
+        "private final redis.Jedis x = null;",
+        "void m(int a, redis.Jedis x) {}",
+        "void m(redis.Jedis... x) {}",
+        "redis.Jedis[] x;",
+        "redis.Pool<String> x;",
+        "List<redis.Jedis> x;",
+        "Map<String, redis.Jedis> x;",
+        "Map<A, redis.Jedis, B> x;",
+        "List<? extends redis.Jedis> x;",
+        "class B extends redis.Jedis {}",
+        "class B implements A, redis.Jedis {}",
+        "void m() throws A, redis.Jedis {}",
+        "@redis.Jedis void m() {}",
+        "Object o = (redis.Jedis) x;",
+        "f(a, (redis.Jedis) x);",
+        "return (redis.Jedis) x;",
+        "f(redis.Jedis::new);",
+        "f(redis.Jedis.class);",
+        "if (x instanceof redis.Jedis) {}",
+        "try {} catch (redis.Jedis e) {}",
+    ] {
+        let source = format!("class A {{ {code} }}");
+        assert!(hits(Java, &source, "redis"), "{source}");
+    }
+    for code in [
+        "redis.get();",
+        "int x = config.redis;",
+        "x = redis.VALUE;",
+        "x = redis.Foo;",
+        "f(redis.Foo, x);",
+        "f(a < redis.Foo, b);",
+        "x = (redis.Foo) + y;",
+        "if (redis.Foo) x = y;",
+        "f(redis.Foo);",
+        "new redis.VALUE();",
+        "x = this.redis.Foo;",
+        "boolean b = a ? redis.Foo : c;",
+    ] {
+        let source = format!("class A {{ {{ {code} }} }}");
+        assert!(!hits(Java, &source, "redis"), "{source}");
+    }
+}
+
+#[test]
+fn a_file_in_a_library_s_package_needs_no_import() {
+    let source = "package redis.clients.jedis; class A { Jedis x; }";
+    assert!(hits(Java, source, "redis"));
+    assert!(hits(Java, source, "redis.clients"));
+    assert!(!hits(Java, "package com.acme.redis; class A {}", "redis"));
+    assert!(!hits(Java, "package com.acme.redis; class A {}", "acme.redis"));
 }

@@ -1,7 +1,7 @@
 //! Kotlin: what counts, what does not, and what cannot be read.
 
 use super::super::Language::Kotlin;
-use super::super::tests::raws;
+use super::super::tests::{hits, raws};
 use super::super::{ImportKind, imports};
 
 #[test]
@@ -184,4 +184,41 @@ fn what_the_compiler_refuses_cannot_be_read() {
         let fault = imports(Kotlin, source.as_bytes()).expect_err(source);
         assert_eq!(fault.line, Some(line), "{source}: {fault:?}");
     }
+}
+
+#[test]
+fn a_package_of_one_segment_counts_where_only_a_type_can_stand() {
+    for code in [
+        "val x: redis.Jedis",
+        "fun m(a: Int, x: redis.Jedis) {}",
+        "class B : redis.Jedis()",
+        "@redis.Jedis fun m() {}",
+        "val x = y as redis.Jedis",
+        "val x = y as? redis.Jedis",
+        "val x = y is redis.Jedis",
+        "val x: List<redis.Jedis>",
+        "val x: Map<String, redis.Jedis>",
+        "val x = redis.Jedis::class",
+        "val x = f(redis.Jedis::get)",
+        "typealias J = redis.Jedis",
+        "fun redis.Jedis.m() {}",
+    ] {
+        assert!(hits(Kotlin, code, "redis"), "{code}");
+    }
+    for code in [
+        "redis.get()",
+        "val x = redis.Foo",
+        "val x = redis.VALUE",
+        "val x = redis.Foo to y",
+        "f(a < redis.Foo, b)",
+        "f(redis.Foo)",
+    ] {
+        assert!(!hits(Kotlin, code, "redis"), "{code}");
+    }
+}
+
+#[test]
+fn a_file_in_a_library_s_package_needs_no_import() {
+    assert!(hits(Kotlin, "package redis.clients.jedis\nval x = Jedis()", "redis"));
+    assert!(!hits(Kotlin, "package com.acme.redis\nval x = 1", "redis"));
 }

@@ -57,7 +57,9 @@ impl<'a> Scanner<'a> {
         match first.kind {
             Kind::Word => {
                 self.cursor.next_over_lines();
-                self.segments();
+                let mut path = vec![self.name(first)];
+                path.extend(self.segments());
+                self.push(path.join("\\"), path, ImportKind::Declared, first.start)?;
                 self.has_namespace = true;
             }
             Kind::Punct(b'{') => self.has_namespace = false,

@@ -123,7 +123,6 @@ fn what_is_no_import_does_not_count() {
         "?> new \\Predis\\C; <?php",
         "__halt_compiler(); new \\Predis\\C;",
         "namespace A; new Predis\\Client;",
-        "namespace Predis; new Client;",
         "namespace\\Predis\\f();",
         "function () use ($predis) {};",
         "$predis->use; $x->Predis; Predis();",
@@ -354,4 +353,19 @@ fn hostile_files_end_soon() {
         );
         assert_eq!(of(&source), ["Predis\\C"], "{open}");
     }
+}
+
+#[test]
+fn a_file_in_a_library_s_namespace_needs_no_import() {
+    for source in [
+        "<?php namespace Predis; new Client;",
+        "<?php namespace Predis\\Connection { }",
+    ] {
+        assert!(super::super::tests::hits(Language::Php, source, "predis"), "{source}");
+    }
+    assert!(!super::super::tests::hits(
+        Language::Php,
+        "<?php namespace App\\Predis;",
+        "predis"
+    ));
 }

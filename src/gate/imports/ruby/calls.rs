@@ -91,11 +91,23 @@ impl<'a> Scanner<'a> {
             Kind::Punct(b':') if two.is(b':') && two.end == one.start => three,
             Kind::Punct(b':') if touches => {
                 let is_symbol = one.start == 0 || !super::super::literal_cursor::is_word_byte(self.mask[one.start - 1]);
-                return if is_symbol { Receiver::NoCall } else { Receiver::Kernel };
+                // No argument can follow a symbol: `x ? 1 :require("redis")`, `{"a":require("redis")}`.
+                let next = self.cursor.peek();
+                let is_called =
+                    matches!(next.kind, Kind::Text | Kind::Open) || (next.is(b'(') && next.start == token.end);
+                return if is_symbol && !is_called {
+                    Receiver::NoCall
+                } else {
+                    Receiver::Kernel
+                };
             }
             _ => return Receiver::Kernel,
         };
         if self.is_defined(owner) {
+            return Receiver::NoCall;
+        }
+        // Rails' strong parameters: a key of the request.
+        if self.cursor.is_word(owner, b"params") {
             return Receiver::NoCall;
         }
         let known: [&[u8]; 3] = [b"Kernel", b"Object", b"self"];

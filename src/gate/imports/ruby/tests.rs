@@ -409,3 +409,27 @@ fn hostile_files_end_soon() {
         assert_eq!(of(&source), ["redis"], "{open}");
     }
 }
+
+#[test]
+fn a_colon_before_a_call_is_no_symbol_s() {
+    for code in [
+        "x = false ? 1 :require(\"redis\")",
+        "x = y ? nil :require('redis')",
+        "x = y ? f(1) :require(\"redis\")",
+        "x = y ? a[1] :require \"redis\"",
+        "x = y ? true :require('redis')",
+        "y = 1; x = y ? y :require('redis')",
+        "h = {\"a\":require(\"redis\")}",
+    ] {
+        assert!(hits(Language::Ruby, code, "redis"), "{code}");
+    }
+    for code in [
+        "f :require, \"redis\"",
+        "x = y ? 1 :require\n\"redis\"",
+        "h = { :require => \"redis\" }",
+        "params.require(\"redis\").permit(:a)",
+        "params.require(:redis)",
+    ] {
+        assert!(!hits(Language::Ruby, code, "redis"), "{code}");
+    }
+}

@@ -7,7 +7,8 @@
 //! Invariant: a name is taken for the file's own only where that is certain. A declaration under
 //! `#[cfg]` holds for what stands under the same condition; one inside a macro's brackets holds
 //! nowhere, since the macro may drop it; a rename (`use a::b as redis`) holds nowhere either, since
-//! `b` may be a function, which leaves the crate's name as it is. What stands in a `macro_rules!` is
+//! `b` may be a function, which leaves the crate's name as it is, but for one of an own path
+//! (`use crate::db as redis`), which hides the crate from paths that are no `use`. What stands in a `macro_rules!` is
 //! resolved where the macro is called, so nothing hides it.
 //!
 //! Time is linear in the number of scopes, declarations and queries (but for sorting).

@@ -26,6 +26,11 @@ impl Scanner<'_> {
                 End::As(name) if roots::is_type(self.cursor.bytes(name)) => {
                     self.declare(name, Meaning::Used);
                 }
+                // Of an own path the name is an own module's; as with `use crate::redis`, it may be a
+                // function's, and then `use redis::x` is the crate's all the same.
+                End::As(name) if !leaf.is_global && leaf.path.first().is_some_and(|root| self.is_own(*root)) => {
+                    self.declare(name, Meaning::Used);
+                }
                 End::Glob if leaf.path.len() == 1 && self.cursor.is_word(last, b"super") => {
                     let is_item = self.frames.last().is_none_or(|frame| frame.flags & BRACE != 0);
                     if is_item && self.flags() & (MACRO | RULES) == 0 && self.condition_here() == 0 {
@@ -45,6 +50,11 @@ impl Scanner<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Whether a path with this root stays in the crate.
+    fn is_own(&self, root: Lexeme) -> bool {
+        [&b"crate"[..], b"self", b"super"].contains(&self.cursor.bytes(root))
     }
 
     /// After `extern`: `crate name`, `crate name as other`.

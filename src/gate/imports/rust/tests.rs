@@ -454,3 +454,12 @@ fn what_never_ends_is_refused() {
         assert!(why(source).is_some_and(|why| why.contains("end")), "{source:?}");
     }
 }
+
+#[test]
+fn a_rename_of_an_own_path_hides_the_crate_from_paths() {
+    assert!(!hits("use crate::db as redis; fn f() { redis::x() }"));
+    assert!(!hits("use self::{db as redis, a}; fn f() { redis::x() }"));
+    assert!(hits("use crate::db as redis; use redis::Client;"));
+    assert!(hits("use other::db as redis; fn f() { redis::x() }"));
+    assert!(hits("mod a { use super::db as redis; } fn f() { redis::x() }"));
+}
