@@ -6,7 +6,7 @@
 mod computed;
 mod sources;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
@@ -29,9 +29,15 @@ pub(super) struct Scanned<'a> {
     pub(super) areas: Vec<&'a Area>,
     found: Vec<Import>,
     known: HashSet<(String, Vec<String>, bool)>,
+    leads: HashMap<String, Vec<Import>>,
 }
 
 impl Scanned<'_> {
+    /// What else this import may load, by package.json and tsconfig.
+    pub(super) fn leads(&self, import: &Import) -> &[Import] {
+        self.leads.get(&import.raw).map_or(&[], Vec::as_slice)
+    }
+
     /// The imports that rules look at: with `existing: allow` not those that the base has there.
     pub(super) fn new_imports(&self) -> impl Iterator<Item = &Import> {
         self.found
@@ -93,14 +99,19 @@ pub(super) fn judge<'p>(
             earlier = read(base, &path, &before, language)?.unwrap_or_default();
         }
         let known: HashSet<_> = earlier.iter().map(spelling).collect();
+        let around = match language {
+            Language::JavaScript => aliases.around(&path)?,
+            _ => Vec::new(),
+        };
         let file = File {
+            leads: match around.as_slice() {
+                [] => HashMap::new(),
+                around => aliases::leads(&found, around, own_modules, &path)?,
+            },
             path: &path,
             language,
             own,
-            aliases: match language {
-                Language::JavaScript => aliases.around(&path)?,
-                _ => Vec::new(),
-            },
+            aliases: around,
             crates: match language {
                 Language::Rust => crates.around(&path)?,
                 _ => CargoRenames::new(),
@@ -109,6 +120,7 @@ pub(super) fn judge<'p>(
         for area in &areas {
             file.judge(area, &found, &known, own_modules, verdict)?;
         }
+        let leads = file.leads;
         let before = before.filter(|_| !earlier.is_empty());
         computed::judge(
             policy,
@@ -123,6 +135,7 @@ pub(super) fn judge<'p>(
             areas,
             found,
             known,
+            leads,
         });
     }
     Ok(scanned)
@@ -162,6 +175,7 @@ struct File<'a> {
     language: Language,
     own: &'a HashSet<String>,
     aliases: Vec<aliases::Names>,
+    leads: HashMap<String, Vec<Import>>,
     crates: CargoRenames,
 }
 
@@ -185,12 +199,7 @@ impl File<'_> {
                     continue;
                 }
                 let answer = match self.answer(&rule.entry, import) {
-                    Answer::Forbidden
-                        if self.may_be_own(&rule.entry, import)
-                            && own_modules.own(self.language, import, self.path)? =>
-                    {
-                        Answer::Own
-                    }
+                    Answer::Forbidden if self.is_own(&rule.entry, import, own_modules)? => Answer::Own,
                     answer => answer,
                 };
                 match answer {
@@ -211,14 +220,38 @@ impl File<'_> {
         Ok(())
     }
 
-    /// Whether the entry is one that own modules do not answer to. In Python one with dots may name an
-    /// own module on purpose, and an npm alias is another package than it seems.
-    fn may_be_own(&self, entry: &str, import: &Import) -> bool {
+    /// Whether all that the entry names of an import is the repository's own. In Python an entry with
+    /// dots may name an own module on purpose, and an npm alias is another package than it seems.
+    fn is_own(&self, entry: &str, import: &Import, own_modules: &mut Resolvers) -> Result<bool, Unreadable> {
         match self.language {
-            Language::Python => !entry.contains('.') && !import.identity.is_empty(),
-            Language::JavaScript => imports::matches(entry, self.language, import),
-            _ => true,
+            Language::Python if entry.contains('.') || import.identity.is_empty() => Ok(false),
+            Language::JavaScript => {
+                let mut is_own = false;
+                for import in self.all(import) {
+                    if imports::matches(entry, self.language, import) {
+                        is_own = own_modules.own(self.language, import, self.path)?;
+                    } else if self.is_alias(entry, import) {
+                        is_own = false;
+                    } else {
+                        continue;
+                    }
+                    if !is_own {
+                        break;
+                    }
+                }
+                Ok(is_own)
+            }
+            _ => own_modules.own(self.language, import, self.path),
         }
+    }
+
+    /// The import and what else it may load.
+    fn all<'s>(&'s self, import: &'s Import) -> impl Iterator<Item = &'s Import> {
+        std::iter::once(import).chain(self.leads.get(&import.raw).into_iter().flatten())
+    }
+
+    fn is_alias(&self, entry: &str, import: &Import) -> bool {
+        aliases::resolved(import, &self.aliases).is_some_and(|import| imports::matches(entry, self.language, &import))
     }
 
     fn finding(&self, area: &Area, rule: &ImportRule, import: &Import) -> Finding {
@@ -267,11 +300,9 @@ impl File<'_> {
                 };
             }
             (Language::Python, Some(_)) => imports::matches(entry, self.language, import),
-            (Language::JavaScript, _) => {
-                imports::matches(entry, self.language, import)
-                    || aliases::resolved(import, &self.aliases)
-                        .is_some_and(|import| imports::matches(entry, self.language, &import))
-            }
+            (Language::JavaScript, _) => self
+                .all(import)
+                .any(|import| imports::matches(entry, self.language, import) || self.is_alias(entry, import)),
             (Language::Rust, _) => {
                 imports::matches(entry, self.language, import)
                     || crate_names::resolved(import, &self.crates)

@@ -101,7 +101,10 @@ pub(super) fn of<'a>(
 fn language(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<Option<Language>, Unreadable> {
     let named = imports::language(path);
     // A first line counts only where the name says nothing.
-    if named.is_some() || imports::unread(path).is_some() || tree.blob_size(&side.id)? > MAX_SOURCE {
+    if named.is_some() && !imports::is_ambiguous(path)
+        || imports::unread(path).is_some()
+        || tree.blob_size(&side.id)? > MAX_SOURCE
+    {
         return Ok(named);
     }
     Ok(imports::language_of(path, &tree.blob(&side.id)?))
