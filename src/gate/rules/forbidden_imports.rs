@@ -6,7 +6,7 @@
 mod computed;
 mod sources;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
@@ -14,6 +14,7 @@ use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
+use crate::gate::resolve::Target;
 use crate::gate::tree::Side;
 use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
 
@@ -59,7 +60,9 @@ pub(super) fn judge<'p>(
     let mut own = None;
     let mut scanned = Vec::new();
     let mut crates = CrateNames::of(candidate);
-    for source in sources::of(policy, candidate, changes, verdict)? {
+    let (sources, mut bare) = sources::of(policy, candidate, changes, verdict)?;
+    let mut sources = VecDeque::from(sources);
+    while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
         if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
@@ -87,6 +90,14 @@ pub(super) fn judge<'p>(
             }
         };
         verdict.inspected.read(&path, language, found.len());
+        if language == Language::JavaScript && !bare.is_empty() {
+            // What node is told to load without an ending, it reads as JavaScript.
+            for import in found.iter().filter(|import| import.raw.starts_with('.')) {
+                if let Target::Local(places) = own_modules.candidate.resolve(language, import, &path)? {
+                    sources.extend(bare.extract_if(.., |source| places.contains(&source.path)));
+                }
+            }
+        }
         let own = match &own {
             Some(own) => own,
             // Other languages do not ask, and need not pay.
@@ -137,6 +148,9 @@ pub(super) fn judge<'p>(
             known,
             leads,
         });
+    }
+    for source in bare {
+        verdict.inspected.skip(&source.path, "no source file");
     }
     Ok(scanned)
 }
