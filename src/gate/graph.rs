@@ -192,9 +192,13 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
                 Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
                 Target::Local(places) => {
                     for area in areas.iter() {
-                        for (to, standing, place) in edges_of(&mut owners, area, &places) {
-                            let count = edges.entry((&area.name, &to.name, standing)).or_default();
-                            count.add(|| example(place));
+                        // As in the rule: each condition of a package.json's `imports` by itself.
+                        let size = if import.raw.starts_with('#') { 1 } else { places.len() };
+                        for places in places.chunks(size) {
+                            for (to, standing, place) in edges_of(&mut owners, area, places) {
+                                let count = edges.entry((&area.name, &to.name, standing)).or_default();
+                                count.add(|| example(place));
+                            }
                         }
                     }
                 }

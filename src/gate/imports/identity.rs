@@ -2,8 +2,45 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+/// Folders that hold copies of other people's packages, each under its name. In a path that code
+/// imports the package after the last of them is what it loads.
+pub const VENDORED: &[&str] = &[
+    "vendor",
+    "vendors",
+    "vendored",
+    "_vendor",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "3rd_party",
+    "node_modules",
+    "bower_components",
+    "jspm_packages",
+];
+
+/// The segments of a path, `.` and `..` followed, after the last folder of [`VENDORED`]; none where
+/// it has no such folder. Letter case is ignored, as some disks do.
+pub fn vendored(path: &str) -> Option<Vec<String>> {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split(['/', '\\']) {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            _ => segments.push(segment),
+        }
+    }
+    let is_listed = |segment: &&str| VENDORED.iter().any(|known| known.eq_ignore_ascii_case(segment));
+    let at = segments.iter().rposition(is_listed)?;
+    let rest = &segments[at + 1..];
+    (!rest.is_empty()).then(|| rest.iter().map(|segment| (*segment).to_owned()).collect())
+}
+
 /// The external identity of a JavaScript specifier; empty for what is local (`./x`, `/x`, `#x`,
-/// `~/x`, `@/x`). A path into `node_modules` names the package there. Of a URL of a known package
+/// `~/x`, `@/x`). A path into `node_modules` names the package there, and so does one into another
+/// folder of [`VENDORED`]. Of a URL of a known package
 /// server the package is the identity, of any other URL host and path.
 pub fn javascript(specifier: &str) -> Vec<String> {
     // A bundler's loaders stand before the module: `style!css!redis`.
@@ -29,6 +66,17 @@ pub fn javascript(specifier: &str) -> Vec<String> {
     } else {
         specifier
     };
+    if is_path && let Some(mut segments) = vendored(specifier) {
+        // `vendor/redis.min.js` is the whole package.
+        if let [file] = segments.as_mut_slice() {
+            let stem = [".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"]
+                .iter()
+                .find_map(|ending| file.strip_suffix(ending))
+                .map(|stem| stem.strip_suffix(".min").unwrap_or(stem).len());
+            file.truncate(stem.filter(|stem| *stem > 0).unwrap_or(file.len()));
+        }
+        return package(&segments.join("/"));
+    }
     if let Some(at) = specifier.rfind("node_modules/") {
         return package(&specifier[at + "node_modules/".len()..]);
     }

@@ -25,7 +25,7 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
         ([word], true) => identity
             .iter()
             .any(|segment| is_match(word.as_bytes(), segment.as_bytes())),
-        (entry, _) => is_prefix(entry, &identity),
+        (entry, _) => identities(import, language).any(|identity| is_prefix(entry, &identity)),
     }
 }
 
@@ -127,12 +127,20 @@ pub fn file_with(language: Language, name: &str) -> Option<String> {
     })
 }
 
+/// The identity of an import; of C's path into a folder of copies also the whole path, which an
+/// entry may spell (`third_party/**`).
+fn identities(import: &Import, language: Language) -> impl Iterator<Item = Vec<String>> {
+    let whole = (language == Language::C && identity::vendored(import.raw.trim_matches(['"', '<', '>'])).is_some())
+        .then(|| identity::include(import.raw.trim_matches(['"', '<', '>'])));
+    std::iter::once(compared(&import.identity, language)).chain(whole)
+}
+
 /// Whether an entry of an allow-list names this import: as [`matches`](fn@matches), but always from the
 /// beginning of the identity. `redis` allows the package of that name, not every path in which the
 /// word stands.
 pub fn allows(entry: &str, language: Language, import: &Import) -> bool {
     import.kind != ImportKind::Opaque
-        && is_prefix(&entry_segments(entry, language), &compared(&import.identity, language))
+        && identities(import, language).any(|identity| is_prefix(&entry_segments(entry, language), &identity))
 }
 
 /// Whether an entry of one segment names any segment of an import.

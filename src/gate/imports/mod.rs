@@ -72,7 +72,7 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
-pub(in crate::gate) use identity::percent_decoded;
+pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
 pub(super) use matching::is_match;
 pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
 
@@ -91,13 +91,14 @@ pub enum Language {
     Java,
     /// .kt .kts
     Kotlin,
-    /// C and C++: .c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .ipp .tpp .ixx .cppm .m .mm .cu .cuh
+    /// C and C++: .c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .ipp .tpp .tcc .txx .ixx .cppm .ccm .cxxm
+    /// .c++m .m .mm .cu .cuh
     C,
     /// .cs .csx
     CSharp,
     /// .rb .rake .gemspec .podspec .ru and the like, and the files that are named `Rakefile`, `Gemfile` and the like
     Ruby,
-    /// .php .phtml .inc and older endings
+    /// .php .phtml and older endings; .inc where it holds `<?`, else it is C
     Php,
 }
 
@@ -272,7 +273,9 @@ pub fn language(path: &[u8]) -> Option<Language> {
         b"java" => Some(Language::Java),
         b"kt" | b"kts" => Some(Language::Kotlin),
         b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"c++" | b"hh" | b"hpp" | b"hxx" | b"h++" | b"inl" | b"ipp"
-        | b"tpp" | b"ixx" | b"cppm" | b"m" | b"mm" | b"cu" | b"cuh" => Some(Language::C),
+        | b"tpp" | b"tcc" | b"txx" | b"ixx" | b"cppm" | b"ccm" | b"cxxm" | b"c++m" | b"m" | b"mm" | b"cu" | b"cuh" => {
+            Some(Language::C)
+        }
         b"cs" | b"csx" => Some(Language::CSharp),
         b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" => {
             Some(Language::Ruby)
@@ -292,8 +295,14 @@ fn ending(path: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The language of a file whose name does not tell it, by the interpreter that its first line
-/// names (`#!/usr/bin/env -S node --no-warnings`).
+/// names (`#!/usr/bin/env -S node --no-warnings`). An `.inc` is PHP's only with an opening tag.
 pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
+    if is_ambiguous(path) {
+        return Some(match content.windows(2).any(|pair| pair == b"<?") {
+            true => Language::Php,
+            false => Language::C,
+        });
+    }
     if let Some(language) = language(path) {
         return Some(language);
     }
@@ -302,31 +311,59 @@ pub fn language_of(path: &[u8], content: &[u8]) -> Option<Language> {
         .unwrap_or(content)
         .strip_prefix(b"#!")?;
     let line = line.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
-    line[..line.len().min(4096)]
-        .split(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'\\' | b'=' | b'"' | b'\''))
-        .find_map(|word| {
-            let word = word.to_ascii_lowercase();
-            let stem = word.strip_suffix(b".exe").unwrap_or(&word);
-            let end = stem
-                .iter()
-                .rposition(|b| !(b.is_ascii_digit() || *b == b'.'))
-                .map_or(0, |at| at + 1);
-            match &stem[..end] {
-                b"node" | b"nodejs" | b"bun" | b"bunx" | b"deno" | b"ts-node" | b"ts-node-esm" | b"ts-node-script"
-                | b"tsx" | b"zx" => Some(Language::JavaScript),
-                b"python" | b"pypy" | b"ipython" | b"pythonw" => Some(Language::Python),
-                b"rust-script" | b"cargo" => Some(Language::Rust),
-                b"gorun" => Some(Language::Go),
-                b"ruby" | b"jruby" | b"truffleruby" | b"macruby" | b"rake" => Some(Language::Ruby),
-                b"php" | b"php-cli" | b"php-cgi" | b"phpdbg" => Some(Language::Php),
-                _ => None,
-            }
-        })
+    interpreted(&line[..line.len().min(4096)])
+}
+
+/// Whether only its content tells which language a file with a known ending is.
+pub fn is_ambiguous(path: &[u8]) -> bool {
+    ending(path).as_deref() == Some(b"inc")
+}
+
+/// The language of the first interpreter that a first line names, less its `#!`.
+fn interpreted(line: &[u8]) -> Option<Language> {
+    let words: Vec<&[u8]> = line
+        .split(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'\''))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_fsharp = words.contains(&&b"fsi"[..]);
+    words.iter().find_map(|word| {
+        let word = match word {
+            // `env -Spython3` and `env -vSpython3`
+            [b'-', rest @ ..] if rest.first() != Some(&b'-') => match rest.iter().position(|b| *b == b'S') {
+                Some(at) => &rest[at + 1..],
+                None => return None,
+            },
+            // `env A=b node`
+            word if !word.starts_with(b"-") && word.contains(&b'=') => return None,
+            word => word,
+        };
+        let word = word.rsplit(|b| matches!(b, b'/' | b'\\' | b'=')).next()?;
+        let word = word.to_ascii_lowercase();
+        let stem = word.strip_suffix(b".exe").unwrap_or(&word);
+        let end = stem
+            .iter()
+            .rposition(|b| !(b.is_ascii_digit() || *b == b'.'))
+            .map_or(0, |at| at + 1);
+        match &stem[..end] {
+            b"node" | b"nodejs" | b"bun" | b"bunx" | b"deno" | b"ts-node" | b"ts-node-esm" | b"ts-node-script"
+            | b"tsx" | b"zx" | b"npx" | b"vite-node" | b"esno" | b"jiti" => Some(Language::JavaScript),
+            b"python" | b"pypy" | b"ipython" | b"pythonw" | b"uv" | b"uvx" | b"pipx" => Some(Language::Python),
+            b"rust-script" | b"cargo" => Some(Language::Rust),
+            b"gorun" | b"go" => Some(Language::Go),
+            b"java" | b"jbang" => Some(Language::Java),
+            b"kotlin" | b"kotlinc" | b"kscript" => Some(Language::Kotlin),
+            b"dotnet" | b"dotnet-script" | b"csi" | b"scriptcs" if !is_fsharp => Some(Language::CSharp),
+            b"tcc" => Some(Language::C),
+            b"ruby" | b"jruby" | b"truffleruby" | b"macruby" | b"rake" => Some(Language::Ruby),
+            b"php" | b"php-cli" | b"php-cgi" | b"phpdbg" => Some(Language::Php),
+            _ => None,
+        }
+    })
 }
 
 /// Endings of source whose imports this version does not read.
 const UNREAD: &str = "astro mdx ipynb pyx pxd fs vb swift scala groovy clj ex exs erl hs ml lua pl pm dart \
-                      jl r zig nim sol coffee";
+                      jl r zig nim sol coffee jsp jspx razor cshtml vbhtml aspx phpt rbi";
 
 /// The ending of a known source file whose imports no rule can look at, with its dot.
 pub fn unread(path: &[u8]) -> Option<String> {

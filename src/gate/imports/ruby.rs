@@ -301,8 +301,14 @@ fn is_path_word(word: &[u8]) -> bool {
     known.contains(&word)
 }
 
-/// The segments of a feature's path; empty for one that begins at a folder of the file system.
+/// The segments of a feature's path; empty for one that begins at a folder of the file system, unless
+/// that leads into a folder of copies.
 fn identity(path: &str) -> Vec<String> {
+    if path.starts_with(['.', '/', '~', '\\'])
+        && let Some(copy) = super::identity::vendored(path)
+    {
+        return identity(&copy.join("/"));
+    }
     if path.starts_with(['.', '/', '~', '\\']) {
         return Vec::new();
     }

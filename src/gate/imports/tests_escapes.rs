@@ -2,7 +2,7 @@
 
 use super::tests::hits;
 use super::*;
-use Language::{JavaScript, Python};
+use Language::{CSharp, Java, JavaScript, Kotlin, Python};
 
 /// Whether a file of this name with this source passes unseen.
 fn passes(path: &str, source: &str) -> bool {
@@ -222,6 +222,16 @@ fn a_first_line_gives_the_language() {
         ("#!/opt/bun", Some(JavaScript)),
         ("#! /usr/bin/ts-node\r\n", Some(JavaScript)),
         ("#!/usr/bin/python3.11 -u", Some(Python)),
+        ("#!/usr/bin/env -S uv run --script", Some(Python)),
+        ("#!/usr/bin/env -Spython3 -u", Some(Python)),
+        ("#!/usr/bin/env -vSpython3", Some(Python)),
+        ("#!/opt/ruby/bin/python3", Some(Python)),
+        ("#!/usr/bin/env A=node python3", Some(Python)),
+        ("#!/usr/bin/java --source 17", Some(Java)),
+        ("#!/usr/bin/env kotlin", Some(Kotlin)),
+        ("#!/usr/bin/env dotnet run", Some(CSharp)),
+        ("#!/usr/bin/env -S dotnet fsi", None),
+        ("#!/usr/bin/env -S deno run --allow-net", Some(JavaScript)),
         ("#!/bin/sh", None),
         ("#!/bin/sh\nnode", None),
         ("# node", None),
@@ -230,6 +240,9 @@ fn a_first_line_gives_the_language() {
         assert_eq!(language_of(b"bin/x", line.as_bytes()), expected, "{line}");
     }
     assert_eq!(unread(b"a/b.Astro").as_deref(), Some(".astro"));
+    for ending in ["jsp", "razor", "cshtml", "phpt", "rbi"] {
+        assert!(unread(format!("a/b.{ending}").as_bytes()).is_some(), "{ending}");
+    }
     assert_eq!(unread(b"a/b.txt"), None);
 }
 

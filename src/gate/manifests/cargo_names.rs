@@ -20,6 +20,10 @@ pub struct Names {
     pub workspace: Renames,
     /// `package.workspace`: the folder of the workspace, where it is not one around the package.
     pub workspace_folder: Option<String>,
+    /// Every name in code of a dependency, and of the package's own library.
+    pub declared: Vec<String>,
+    /// It was read: without, nothing is known of its names.
+    pub is_read: bool,
 }
 
 /// Reads a Cargo.toml. One that does not parse says nothing: Cargo does not take it either.
@@ -28,7 +32,12 @@ pub(super) fn names(text: &str) -> Names {
     let Ok(document) = text.parse::<DocumentMut>() else {
         return names;
     };
+    names.is_read = true;
     let root = document.as_table();
+    for home in ["package", "lib"] {
+        let name = table(root.get(home)).and_then(|home| home.get("name"));
+        names.declared.extend(name.and_then(Item::as_str).map(in_code));
+    }
     sections(root, &mut names);
     for (_, target) in table(root.get("target")).into_iter().flat_map(|t| t.iter()) {
         if let Some(target) = target.as_table_like() {
@@ -53,6 +62,7 @@ fn sections(parent: &dyn TableLike, names: &mut Names) {
         .filter_map(|section| table(parent.get(section)))
         .flat_map(|section| section.iter())
     {
+        names.declared.push(in_code(key));
         rename(key, spec, &mut names.renamed);
         let shared = table(Some(spec)).and_then(|spec| spec.get("workspace"));
         if shared.and_then(Item::as_bool) == Some(true) {

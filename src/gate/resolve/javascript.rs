@@ -210,6 +210,35 @@ fn by_tsconfig(
     }
 }
 
+/// The paths into folders of other people's packages that tsconfigs make of a specifier.
+pub(super) fn configured(
+    files: &Files,
+    configs: &mut Configs,
+    npm: &mut npm::Packages,
+    specifier: &str,
+    from: &[u8],
+) -> Result<Vec<String>, Unreadable> {
+    let mut all = Vec::new();
+    for folder in upward(from) {
+        for config in configs.in_folder(files, npm, folder)?.iter() {
+            for (pattern, aims) in &config.paths {
+                let Some(star) = matched(pattern, specifier) else {
+                    continue;
+                };
+                all.extend(aims.iter().map(|aim| match aim {
+                    Aim::Path(target) => filled(target, star),
+                    Aim::Outside(target) => filled(target.as_bytes(), star),
+                }));
+            }
+            all.extend(config.base.as_ref().and_then(|base| follow(base, specifier.as_bytes())));
+        }
+    }
+    Ok(all
+        .iter()
+        .map(|path| format!("./{}", String::from_utf8_lossy(path)))
+        .collect())
+}
+
 fn by_package(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u8]) -> Result<Target, Unreadable> {
     let (folders, rest) = npm.packages(files, specifier, from)?;
     let mut all = Vec::new();
@@ -228,17 +257,22 @@ fn by_imports(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u
     let Some(aims) = aims.filter(|aims| !aims.is_empty()) else {
         return Ok(unmapped);
     };
+    // Which condition holds is for whoever runs the code to say: all of them count.
+    let mut all = Vec::new();
     for aim in &aims {
         if let Some(path) = aim.strip_prefix("./").and_then(|path| follow(&folder, path.as_bytes()))
             && let Some(found) = module(files, npm, &path)?
         {
-            return Ok(Target::one(found));
+            all.push(found);
         }
         if !aim.starts_with('.')
             && let Target::Local(found) = by_package(files, npm, aim, from)?
         {
-            return Ok(Target::Local(found));
+            all.extend(found);
         }
+    }
+    if !all.is_empty() {
+        return Ok(Target::all(all));
     }
     Ok(match aims.iter().all(|aim| !aim.starts_with('.')) {
         true => Target::External,

@@ -35,10 +35,11 @@ mod tests_hostile;
 mod tests_javascript;
 mod tsconfig;
 
-use crate::gate::imports::{Import, ImportKind, Language};
+use crate::gate::imports::{Import, ImportKind, Language, VENDORED};
 use crate::gate::tree::{Tree, Unreadable};
 
 pub use files::{Files, MAX_ENTRIES};
+pub(in crate::gate) use npm::mapped as npm_targets;
 pub use standard::is_standard;
 
 /// Where an import leads.
@@ -191,6 +192,16 @@ impl<'a> Resolver<'a> {
         Ok(python::goes_first(&known.files, roots, first, from))
     }
 
+    /// What tsconfigs above a file make of a JavaScript specifier, each target that leads into a folder
+    /// of other people's packages, as a path.
+    pub fn configured(&mut self, specifier: &str, from: &[u8]) -> Result<Vec<String>, Unreadable> {
+        let known = self.known()?;
+        if !known.files.is_whole() {
+            return Ok(Vec::new());
+        }
+        javascript::configured(&known.files, &mut known.tsconfig, &mut known.npm, specifier, from)
+    }
+
     /// As [`resolve`](Self::resolve), without what only a Python script run from its own folder finds.
     fn resolve_strictly(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<Target, Unreadable> {
         if language != Language::Python || import.kind == ImportKind::Opaque {
@@ -229,8 +240,18 @@ pub fn is_own(
         Target::Local(places) => places.iter().any(|place| !is_vendored(place, &import.raw, language)),
         Target::External | Target::Unresolved(_) => false,
     };
-    if !is_local(&candidate.resolve_strictly(language, import, from)?) {
+    let found = candidate.resolve_strictly(language, import, from)?;
+    if !is_local(&found) {
         return Ok(false);
+    }
+    // `"x.h"` beside the file is what every compiler takes first, so no package can be meant.
+    if language == Language::C
+        && import.raw.starts_with('"')
+        && !import.raw.contains(['/', '\\'])
+        && let Target::Local(places) = &found
+        && places.iter().all(|place| files::parent(place) == files::parent(from))
+    {
+        return Ok(true);
     }
     Ok(match base.resolve_strictly(language, import, from)? {
         Target::Unresolved(_) => base.files()?.is_whole(),
@@ -238,39 +259,31 @@ pub fn is_own(
     })
 }
 
-/// Folders in which other people's packages are kept.
-const VENDORED: &[&str] = &[
-    "vendor",
-    "vendors",
-    "vendored",
-    "_vendor",
-    "third_party",
-    "third-party",
-    "thirdparty",
-    "3rdparty",
-    "3rd_party",
-    "node_modules",
-    "bower_components",
-    "jspm_packages",
-    "site-packages",
-    "dist-packages",
-    "Pods",
-    "Carthage",
-];
+/// Further folders in which other people's packages are kept; no path of code names them as such.
+const INSTALLED: &[&str] = &["site-packages", "dist-packages", "Pods", "Carthage"];
 /// The same in C and C++ alone; elsewhere these are names for own code.
 const VENDORED_C: &[&str] = &["deps", "dep", "external", "externals", "extern", "contrib"];
 
-/// Whether a path is a copy of somebody else's package. A folder that the import itself names
-/// (`from pip._vendor import x`) makes it no copy: then the repository's own name leads there.
+/// Whether a path is a copy of somebody else's package. A folder that a dotted name names
+/// (`from pip._vendor import x`) makes it no copy: then the repository's own name leads there. A path
+/// in an import only says where the copy lies.
 fn is_vendored(path: &[u8], raw: &str, language: Language) -> bool {
     path.split(|&byte| byte == b'/').any(|part| {
         let Ok(part) = std::str::from_utf8(part) else {
             return false;
         };
-        let is_listed = VENDORED.contains(&part) || language == Language::C && VENDORED_C.contains(&part);
+        let is_copy = VENDORED.contains(&part) || INSTALLED.contains(&part);
+        let is_listed = is_copy || language == Language::C && VENDORED_C.contains(&part);
+        let is_path = match language {
+            Language::C => true,
+            Language::JavaScript | Language::Ruby => raw.starts_with(['.', '/']),
+            Language::Php => raw.contains('/'),
+            _ => false,
+        };
         is_listed
-            && !raw
-                .split(['/', '.', ':', '\\', '<', '>', '"'])
-                .any(|named| named == part)
+            && !(!(is_copy && is_path)
+                && raw
+                    .split(['/', '.', ':', '\\', '<', '>', '"'])
+                    .any(|named| named == part))
     })
 }

@@ -224,14 +224,14 @@ fn rule(pattern: &str) -> Option<(bool, PathRule)> {
 
 /// The files that `exports` or `imports` name for a key (`.`, `./x`, `#x`), each condition's, in the
 /// order of the file; with their star filled in. Nothing where the key is not there.
-pub(super) fn mapped(table: &Value, key: &str) -> Vec<String> {
+pub(in crate::gate) fn mapped(table: &Value, key: &str) -> Vec<String> {
     let is_map = |table: &serde_json::Map<String, Value>| table.keys().any(|key| key.starts_with(['.', '#']));
     let (value, star) = match table {
         Value::Object(map) if is_map(map) => match map.get(key) {
             Some(value) => (value, ""),
             None => {
                 let mut patterns: Vec<(&String, &Value)> = map.iter().filter(|(key, _)| key.contains('*')).collect();
-                patterns.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.find('*')));
+                patterns.sort_by_key(|(pattern, _)| std::cmp::Reverse((pattern.find('*'), pattern.len())));
                 let found = patterns
                     .into_iter()
                     .find_map(|(pattern, value)| super::tsconfig::matched(pattern, key).map(|star| (value, star)));

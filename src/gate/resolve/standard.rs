@@ -13,17 +13,18 @@ use crate::gate::imports::{Import, Language};
 /// | Python | the modules of the standard library |
 /// | Rust | `std`, `core`, `alloc`, `proc_macro`, `test` |
 /// | Go | paths whose first segment has no dot |
-/// | Java | `java`, `javax`, `jdk`; in Kotlin `kotlin` too |
-/// | C, C++ | headers of ISO C, C++ and POSIX in `<>` |
-/// | C# | `System` |
+/// | Java | `java`, `javax`, `jdk`, and the other packages that the JDK exports; in Kotlin `kotlin` too |
+/// | C, C++ | headers of ISO C, C++, POSIX, Linux and compilers in `<>` |
+/// | C# | `System`, `Microsoft.Win32` |
 /// | Ruby | libraries that come with it |
-/// | PHP | names in the global namespace |
+/// | PHP | names in the global namespace; `Random` |
 pub fn is_standard(language: Language, import: &Import) -> bool {
     let first = import.first_segment().unwrap_or_default();
     match language {
         Language::JavaScript => {
             let raw = import.raw.as_str();
-            raw.starts_with("node:") || raw.starts_with("bun:") || listed(NODE, raw.split('/').next().unwrap_or(raw))
+            // Only the whole name is node's own: `events/` and `fs/../x` are looked up as packages.
+            raw.starts_with("node:") || raw.starts_with("bun:") || listed(NODE, raw)
         }
         Language::Python => listed(PYTHON, first),
         Language::Rust => {
@@ -31,21 +32,46 @@ pub fn is_standard(language: Language, import: &Import) -> bool {
             matches!(first, "std" | "core" | "alloc" | "proc_macro" | "test")
         }
         Language::Go => !first.is_empty() && !first.contains('.'),
-        Language::Java => matches!(first, "java" | "javax" | "jdk"),
-        Language::Kotlin => matches!(first, "java" | "javax" | "jdk" | "kotlin"),
+        Language::Java => matches!(first, "java" | "javax" | "jdk") || begins_with(import, JDK),
+        Language::Kotlin => matches!(first, "java" | "javax" | "jdk" | "kotlin") || begins_with(import, JDK),
         Language::C => {
             let inner = import.raw.strip_prefix('<').and_then(|raw| raw.strip_suffix('>'));
             match inner.map(|inner| (inner.strip_suffix(".h"), inner)) {
-                Some((Some(header), _)) => listed(C, header) || listed(POSIX, header),
+                Some((Some(header), _)) => listed(C, header) || listed(POSIX, header) || is_of_the_system(header),
                 Some((None, header)) => listed(CPP, header),
                 None => false,
             }
         }
-        Language::CSharp => first.eq_ignore_ascii_case("System"),
+        Language::CSharp => first.eq_ignore_ascii_case("System") || begins_with(import, &["Microsoft.Win32"]),
         Language::Ruby => listed(RUBY, first),
-        Language::Php => import.identity.len() == 1,
+        Language::Php => import.identity.len() == 1 || first.eq_ignore_ascii_case("Random"),
     }
 }
+
+fn begins_with(import: &Import, packages: &[&str]) -> bool {
+    packages.iter().any(|package| {
+        let mut segments = import.identity.iter();
+        package.split('.').all(|part| {
+            segments
+                .next()
+                .is_some_and(|segment| segment.eq_ignore_ascii_case(part))
+        })
+    })
+}
+
+/// Headers of the C library, the kernel and the compiler that have too many names to list; without
+/// `.h`. `linux/../x` is none.
+fn is_of_the_system(header: &str) -> bool {
+    match header.split_once('/') {
+        Some((folder, rest)) => {
+            ["sys", "linux", "net", "netinet", "arpa"].contains(&folder) && !rest.split('/').any(|part| part == "..")
+        }
+        None => header.ends_with("intrin"),
+    }
+}
+
+/// Packages of the JDK that do not begin with `java` or `jdk`.
+const JDK: &[&str] = &["org.w3c.dom", "org.xml.sax", "com.sun.net.httpserver"];
 
 fn listed(list: &str, name: &str) -> bool {
     !name.is_empty() && list.split(' ').any(|known| known == name)
@@ -55,7 +81,8 @@ fn listed(list: &str, name: &str) -> bool {
 const NODE: &str = "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel \
     dns domain events fs http http2 https inspector module net os path perf_hooks process punycode \
     querystring readline repl stream string_decoder sys timers tls trace_events tty url util v8 vm wasi \
-    worker_threads zlib";
+    worker_threads zlib assert/strict dns/promises fs/promises inspector/promises path/posix path/win32 \
+    readline/promises stream/consumers stream/promises stream/web timers/promises util/types";
 
 /// Source: `sys.stdlib_module_names`, with what older versions had.
 const PYTHON: &str = "__future__ _thread abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore \

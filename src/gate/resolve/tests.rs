@@ -293,10 +293,25 @@ fn a_copy_of_somebody_elses_package_is_not_own() {
         (Language::C, "<redis/client.h>", false),
         (Language::C, "<hiredis/hiredis.h>", false),
         (Language::C, "<cache/client.h>", true),
-        (Language::C, "\"third_party/redis/client.h\"", true),
+        (Language::C, "\"third_party/redis/client.h\"", false),
+        (Language::C, "\"deps/hiredis/hiredis.h\"", true),
         (Language::Python, "pip._vendor.requests", true),
     ] {
         assert_eq!(owned(&tree, &tree, language, raw, "a.c"), expected, "{raw}");
+    }
+}
+
+#[test]
+fn a_new_header_beside_its_includer_is_own_and_one_further_off_is_not() {
+    let before = Small::new(&[("src/a.c", "")]);
+    let after = Small::new(&[("src/a.c", ""), ("src/x.h", ""), ("src/b/y.h", ""), ("z.h", "")]);
+    for (raw, expected) in [
+        ("\"x.h\"", true),
+        ("<x.h>", false),
+        ("\"b/y.h\"", false),
+        ("\"z.h\"", false),
+    ] {
+        assert_eq!(owned(&before, &after, Language::C, raw, "src/a.c"), expected, "{raw}");
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) struct Config {
 pub(super) enum Aim {
     /// A path of the repository, perhaps with a `*`.
     Path(Vec<u8>),
-    /// Into node_modules, or out of the repository.
-    Outside,
+    /// Into node_modules, or out of the repository; as written.
+    Outside(String),
 }
 
 /// Each folder's configurations, read once.
@@ -138,7 +138,7 @@ fn read(files: &Files, npm: &mut npm::Packages, path: &[u8]) -> Result<Config, U
                 };
                 match follow(folder, target.as_bytes()) {
                     Some(path) if !target.contains("node_modules") => Aim::Path(path),
-                    _ => Aim::Outside,
+                    _ => Aim::Outside(target.to_owned()),
                 }
             });
         config.paths.push((pattern, aims.collect()));

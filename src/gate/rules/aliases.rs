@@ -1,15 +1,41 @@
-//! npm aliases: with `"cache": "npm:redis@4"` in package.json, `import "cache"` loads redis.
+//! Other names for a package: with `"cache": "npm:redis@4"` in package.json, `import "cache"` loads
+//! redis, and so does `import "#r"` with `"imports": {"#r": "redis"}` there or a tsconfig's `paths` that
+//! lead into node_modules.
+//!
+//! Every package.json and tsconfig around a file counts, and every condition: which of them holds is
+//! for whoever runs the code to say.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::gate::imports::Import;
+use serde_json::Value;
+
+use super::Resolvers;
+use crate::gate::imports::{self, Import, ImportKind};
 use crate::gate::manifests::{MAX_MANIFEST, npm_aliases};
+use crate::gate::resolve::npm_targets;
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
 
-/// From the name that code imports to the package that is installed.
-pub(super) type Names = Rc<HashMap<String, String>>;
+/// What one folder says.
+#[derive(Default)]
+pub(super) struct Folder {
+    /// From the name that code imports to the package that is installed.
+    renamed: HashMap<String, String>,
+    /// `imports` of its package.json.
+    imports: Value,
+    /// It has a tsconfig or jsconfig that may have `paths`.
+    has_paths: bool,
+}
+
+impl Folder {
+    fn is_empty(&self) -> bool {
+        self.renamed.is_empty() && self.imports.is_null() && !self.has_paths
+    }
+}
+
+/// A folder's names, shared by the files below it.
+pub(super) type Names = Rc<Folder>;
 
 /// The aliases of one tree, each package.json read once.
 pub(super) struct Aliases<'a> {
@@ -49,24 +75,99 @@ impl<'a> Aliases<'a> {
         Ok(around)
     }
 
-    fn read(&self, folder: &[u8]) -> Result<HashMap<String, String>, Unreadable> {
-        match lookup(self.tree, &join(folder, b"package.json"))? {
-            Some(entry)
-                if matches!(entry.kind, Kind::File | Kind::Executable)
-                    && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST =>
-            {
-                Ok(npm_aliases(&self.tree.blob(&entry.id)?))
+    fn read(&self, folder: &[u8]) -> Result<Folder, Unreadable> {
+        let mut names = Folder {
+            has_paths: self.has_paths(folder)?,
+            ..Folder::default()
+        };
+        if let Some(entry) = lookup(self.tree, &join(folder, b"package.json"))?
+            && matches!(entry.kind, Kind::File | Kind::Executable)
+            && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
+        {
+            let text = self.tree.blob(&entry.id)?;
+            names.renamed = npm_aliases(&text);
+            let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
+            let mut manifest: Value = serde_json::from_slice(text).unwrap_or_default();
+            names.imports = manifest.get_mut("imports").map(Value::take).unwrap_or_default();
+        }
+        Ok(names)
+    }
+
+    fn has_paths(&self, folder: &[u8]) -> Result<bool, Unreadable> {
+        let id = match lookup(self.tree, folder)? {
+            _ if folder.is_empty() => self.tree.root(),
+            Some(entry) if entry.kind == Kind::Tree => entry.id,
+            _ => return Ok(false),
+        };
+        for entry in self.tree.entries(&id)? {
+            let is_config = entry.name.ends_with(b".json")
+                && (entry.name.starts_with(b"tsconfig.") || entry.name.starts_with(b"jsconfig."));
+            if !is_config {
+                continue;
             }
-            _ => Ok(HashMap::new()),
+            let is_small =
+                matches!(entry.kind, Kind::File | Kind::Executable) && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST;
+            let says = |text: &[u8]| {
+                ["paths", "baseUrl", "extends", "\\u"]
+                    .iter()
+                    .any(|word| text.windows(word.len()).any(|here| here == word.as_bytes()))
+            };
+            if !is_small || says(&self.tree.blob(&entry.id)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What else the imports of a file may load, by their text as written: the targets of `#x` in a
+/// package.json, and those of a tsconfig's `paths` that are somebody else's package.
+pub(super) fn leads(
+    found: &[Import],
+    around: &[Names],
+    own: &mut Resolvers,
+    path: &[u8],
+) -> Result<HashMap<String, Vec<Import>>, Unreadable> {
+    let mut leads: HashMap<String, Vec<Import>> = HashMap::new();
+    let has_paths = around.iter().any(|names| names.has_paths);
+    for import in found {
+        let raw = import.raw.as_str();
+        if import.kind == ImportKind::Opaque || raw.starts_with(['.', '/']) || leads.contains_key(raw) {
+            continue;
+        }
+        let mut targets = Vec::new();
+        if raw.starts_with('#') {
+            targets.extend(around.iter().flat_map(|names| npm_targets(&names.imports, raw)));
+        }
+        if has_paths {
+            targets.extend(own.candidate.configured(raw, path)?);
+        }
+        let all: Vec<Import> = targets
+            .into_iter()
+            .map(|target| Import {
+                identity: imports::javascript_identity(&target),
+                raw: target,
+                ..import.clone()
+            })
+            // A stub of types is there for the package itself.
+            .filter(|lead| {
+                let is_types = lead.first_segment() == Some("@types");
+                let named = &lead.identity[usize::from(is_types)..];
+                !named.is_empty() && !import.identity.starts_with(named)
+            })
+            .collect();
+        if !all.is_empty() {
+            leads.insert(raw.to_owned(), all);
         }
     }
+    Ok(leads)
 }
 
 /// The import as the package manager resolves it, where its package is an alias.
 pub(super) fn resolved(import: &Import, around: &[Names]) -> Option<Import> {
     let scoped = usize::from(import.identity.first()?.starts_with('@'));
     let name = import.identity.get(..=scoped)?.join("/");
-    let target = around.iter().find_map(|names| names.get(&name))?;
+    let target = around.iter().find_map(|names| names.renamed.get(&name))?;
     let identity = target
         .split('/')
         .map(str::to_string)

@@ -3,7 +3,8 @@
 //! A language's own library needs no entry, where its name tells it for certain. What counts as the
 //! repository's own is taken from what base and candidate share, so that a folder that an agent adds
 //! does not make a package from outside an own one. An npm alias and a Cargo rename count as what
-//! they install, and each crate that a name may be must be allowed.
+//! they install, and each crate that a name may be must be allowed. In Rust a path without a `use`
+//! whose first name no Cargo.toml around declares is no crate.
 
 use std::collections::HashSet;
 
@@ -42,36 +43,54 @@ pub(super) fn judge(
             Language::Rust => crates.around(&source.path)?,
             _ => CargoRenames::new(),
         };
+        let declared = match source.language {
+            Language::Rust => crates.declared(&source.path)?,
+            _ => None,
+        };
         let mut reported = HashSet::new();
         for import in source.new_imports() {
-            // Whatever it is, its own file tells that it is no package; nor is where the file lies itself.
-            if import.identity.is_empty() || import.kind == ImportKind::Declared {
+            // `chan::x()` after `use std::sync::mpsc as chan`, or what a glob brought: no crate without
+            // an entry in Cargo.toml.
+            if import.kind == ImportKind::Reference
+                && let (Some(declared), Some(first)) = (&declared, import.first_segment())
+                && !declared.contains(first.trim_start_matches("r#"))
+            {
                 continue;
             }
-            let mut installed = crate_names::resolved(import, &renames);
-            installed.extend(aliases::resolved(import, &around));
-            let judged = match installed.as_slice() {
-                [] => std::slice::from_ref(import),
-                installed => installed,
-            };
-            let is_allowed = |rules: &[ImportRule], judged: &Import| {
-                rules
-                    .iter()
-                    .any(|rule| imports::allows(&rule.entry, source.language, judged))
-            };
-            let missing: Vec<(&Area, &Import)> = bound
-                .iter()
-                .filter_map(|(area, rules)| Some((*area, judged.iter().find(|judged| !is_allowed(rules, judged))?)))
-                .collect();
-            if missing.is_empty() || installed.is_empty() && resolve::is_standard(source.language, import) {
+            let leads = source.leads(import);
+            // Whatever it is, its own file tells that it is no package.
+            if import.identity.is_empty() && leads.is_empty() || import.kind == ImportKind::Declared {
                 continue;
             }
-            if !is_outside(own, source.language, import, &source.path)? {
-                continue;
+            // What is installed, and what tells where it leads.
+            let mut all: Vec<(Import, &Import)> = Vec::new();
+            for asked in std::iter::once(import)
+                .chain(leads)
+                .filter(|import| !import.identity.is_empty())
+            {
+                let mut installed = crate_names::resolved(asked, &renames);
+                installed.extend(aliases::resolved(asked, &around));
+                // What is renamed may have the name of a standard library.
+                if installed.is_empty() && !resolve::is_standard(source.language, asked) {
+                    installed.push(asked.clone());
+                }
+                all.extend(installed.into_iter().map(|installed| (installed, asked)));
+            }
+            let mut missing: Vec<(&Area, Import)> = Vec::new();
+            for (area, rules) in &bound {
+                for (judged, asked) in &all {
+                    let is_allowed = rules
+                        .iter()
+                        .any(|rule| imports::allows(&rule.entry, source.language, judged));
+                    if !is_allowed && is_outside(own, source.language, asked, &source.path)? {
+                        missing.push((area, judged.clone()));
+                        break;
+                    }
+                }
             }
             for (area, judged) in missing {
                 if reported.insert((&area.name, import.line, import.raw.as_str())) {
-                    verdict.findings.push(stranger(area, import, judged, &source.path));
+                    verdict.findings.push(stranger(area, import, &judged, &source.path));
                 }
             }
         }

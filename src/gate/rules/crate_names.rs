@@ -3,7 +3,7 @@
 //! Every Cargo.toml around a file counts, not only the nearest: a manifest that an agent puts between
 //! a file and its package must not take a rename away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::gate::imports::Import;
@@ -23,6 +23,28 @@ impl<'a> CrateNames<'a> {
             tree,
             manifests: HashMap::new(),
         }
+    }
+
+    /// The names of crates that code of a file may use: those of its package, and of every Cargo.toml
+    /// above. None where there is no Cargo.toml that can be read.
+    pub(super) fn declared(&mut self, file: &[u8]) -> Result<Option<HashSet<String>>, Unreadable> {
+        let mut all = HashSet::new();
+        let mut is_known = false;
+        let mut folder = file;
+        while !folder.is_empty() {
+            folder = folder
+                .iter()
+                .rposition(|&byte| byte == b'/')
+                .map_or(b"", |at| &folder[..at]);
+            let names = self.manifest(folder)?;
+            if names.is_read {
+                is_known = true;
+            } else if lookup(self.tree, &join(folder, b"Cargo.toml"))?.is_some() {
+                return Ok(None);
+            }
+            all.extend(names.declared.iter().cloned());
+        }
+        Ok(is_known.then_some(all))
     }
 
     /// The renames that hold for a file.

@@ -6,7 +6,7 @@
 mod computed;
 mod sources;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 pub(in crate::gate) use sources::resolve as follow_link;
 
@@ -16,6 +16,7 @@ use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
+use crate::gate::resolve::Target;
 use crate::gate::tree::Side;
 use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
 
@@ -31,9 +32,15 @@ pub(super) struct Scanned<'a> {
     pub(super) areas: Vec<&'a Area>,
     found: Vec<Import>,
     known: HashSet<(String, Vec<String>, bool)>,
+    leads: HashMap<String, Vec<Import>>,
 }
 
 impl Scanned<'_> {
+    /// What else this import may load, by package.json and tsconfig.
+    pub(super) fn leads(&self, import: &Import) -> &[Import] {
+        self.leads.get(&import.raw).map_or(&[], Vec::as_slice)
+    }
+
     /// The imports that rules look at: with `existing: allow` not those that the base has there.
     pub(super) fn new_imports(&self) -> impl Iterator<Item = &Import> {
         self.found
@@ -55,7 +62,9 @@ pub(super) fn judge<'p>(
     let mut own = None;
     let mut scanned = Vec::new();
     let mut crates = CrateNames::of(candidate);
-    for source in sources::of(policy, candidate, changes, verdict)? {
+    let (sources, mut bare) = sources::of(policy, candidate, changes, verdict)?;
+    let mut sources = VecDeque::from(sources);
+    while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas) = (source.path, source.areas);
         if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
@@ -83,6 +92,14 @@ pub(super) fn judge<'p>(
             }
         };
         verdict.inspected.read(&path, language, found.len());
+        if language == Language::JavaScript && !bare.is_empty() {
+            // What node is told to load without an ending, it reads as JavaScript.
+            for import in found.iter().filter(|import| import.raw.starts_with('.')) {
+                if let Target::Local(places) = own_modules.candidate.resolve(language, import, &path)? {
+                    sources.extend(bare.extract_if(.., |source| places.contains(&source.path)));
+                }
+            }
+        }
         let own = match &own {
             Some(own) => own,
             // Other languages do not ask, and need not pay.
@@ -95,14 +112,19 @@ pub(super) fn judge<'p>(
             earlier = read(base, &path, &before, language)?.unwrap_or_default();
         }
         let known: HashSet<_> = earlier.iter().map(spelling).collect();
+        let around = match language {
+            Language::JavaScript => aliases.around(&path)?,
+            _ => Vec::new(),
+        };
         let file = File {
+            leads: match around.as_slice() {
+                [] => HashMap::new(),
+                around => aliases::leads(&found, around, own_modules, &path)?,
+            },
             path: &path,
             language,
             own,
-            aliases: match language {
-                Language::JavaScript => aliases.around(&path)?,
-                _ => Vec::new(),
-            },
+            aliases: around,
             crates: match language {
                 Language::Rust => crates.around(&path)?,
                 _ => CargoRenames::new(),
@@ -111,6 +133,7 @@ pub(super) fn judge<'p>(
         for area in &areas {
             file.judge(area, &found, &known, own_modules, verdict)?;
         }
+        let leads = file.leads;
         let before = before.filter(|_| !earlier.is_empty());
         computed::judge(
             policy,
@@ -125,7 +148,11 @@ pub(super) fn judge<'p>(
             areas,
             found,
             known,
+            leads,
         });
+    }
+    for source in bare {
+        verdict.inspected.skip(&source.path, "no source file");
     }
     Ok(scanned)
 }
@@ -164,6 +191,7 @@ struct File<'a> {
     language: Language,
     own: &'a HashSet<String>,
     aliases: Vec<aliases::Names>,
+    leads: HashMap<String, Vec<Import>>,
     crates: CargoRenames,
 }
 
@@ -187,12 +215,7 @@ impl File<'_> {
                     continue;
                 }
                 let answer = match self.answer(&rule.entry, import) {
-                    Answer::Forbidden
-                        if self.may_be_own(&rule.entry, import)
-                            && own_modules.goes_first(self.language, import, self.path)? =>
-                    {
-                        Answer::Own
-                    }
+                    Answer::Forbidden if self.is_own(&rule.entry, import, own_modules)? => Answer::Own,
                     answer => answer,
                 };
                 match answer {
@@ -213,14 +236,38 @@ impl File<'_> {
         Ok(())
     }
 
-    /// Whether the entry is one that own modules do not answer to. In Python one with dots may name an
-    /// own module on purpose, and an npm alias is another package than it seems.
-    fn may_be_own(&self, entry: &str, import: &Import) -> bool {
+    /// Whether all that the entry names of an import is the repository's own. In Python an entry with
+    /// dots may name an own module on purpose, and an npm alias is another package than it seems.
+    fn is_own(&self, entry: &str, import: &Import, own_modules: &mut Resolvers) -> Result<bool, Unreadable> {
         match self.language {
-            Language::Python => !entry.contains('.') && !import.identity.is_empty(),
-            Language::JavaScript => imports::matches(entry, self.language, import),
-            _ => true,
+            Language::Python if entry.contains('.') || import.identity.is_empty() => Ok(false),
+            Language::JavaScript => {
+                let mut is_own = false;
+                for import in self.all(import) {
+                    if imports::matches(entry, self.language, import) {
+                        is_own = own_modules.own(self.language, import, self.path)?;
+                    } else if self.is_alias(entry, import) {
+                        is_own = false;
+                    } else {
+                        continue;
+                    }
+                    if !is_own {
+                        break;
+                    }
+                }
+                Ok(is_own)
+            }
+            _ => own_modules.goes_first(self.language, import, self.path),
         }
+    }
+
+    /// The import and what else it may load.
+    fn all<'s>(&'s self, import: &'s Import) -> impl Iterator<Item = &'s Import> {
+        std::iter::once(import).chain(self.leads.get(&import.raw).into_iter().flatten())
+    }
+
+    fn is_alias(&self, entry: &str, import: &Import) -> bool {
+        aliases::resolved(import, &self.aliases).is_some_and(|import| imports::matches(entry, self.language, &import))
     }
 
     fn finding(&self, area: &Area, rule: &ImportRule, import: &Import) -> Finding {
@@ -269,11 +316,9 @@ impl File<'_> {
                 };
             }
             (Language::Python, Some(_)) => imports::matches(entry, self.language, import),
-            (Language::JavaScript, _) => {
-                imports::matches(entry, self.language, import)
-                    || aliases::resolved(import, &self.aliases)
-                        .is_some_and(|import| imports::matches(entry, self.language, &import))
-            }
+            (Language::JavaScript, _) => self
+                .all(import)
+                .any(|import| imports::matches(entry, self.language, import) || self.is_alias(entry, import)),
             (Language::Rust, _) => {
                 imports::matches(entry, self.language, import)
                     || crate_names::resolved(import, &self.crates)

@@ -3,7 +3,8 @@
 //! A path that belongs to several areas may be imported if one of them is the importing area itself
 //! or is named; a path of no area is free. Of a package or namespace that lies in several places, one
 //! such place is enough; but where the base knows the name too, its places there must do as well, so
-//! that a file that an agent adds to its own area under another area's name opens nothing.
+//! that a file that an agent adds to its own area under another area's name opens nothing. Each
+//! condition of a package.json's `imports` counts by itself.
 
 use std::collections::HashSet;
 
@@ -63,8 +64,13 @@ pub(super) fn judge(
                     Target::External | Target::Unresolved(_) => Vec::new(),
                 },
             };
+            // Of the conditions of a package.json's `imports` each one counts by itself.
+            let judged: Vec<&[Vec<u8>]> = match import.raw.starts_with('#') {
+                true => places.chunks(1).chain(before.chunks(1)).collect(),
+                false => vec![&places, &before],
+            };
             for (area, allowed) in &bound {
-                for places in [&places, &before] {
+                for places in &judged {
                     let Some((place, owner)) = foreign(policy, area, allowed, places) else {
                         continue;
                     };

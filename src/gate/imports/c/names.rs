@@ -238,12 +238,15 @@ impl Lexer<'_> {
     }
 }
 
-/// A path that leaves its folder names what it finds below the last `include`.
+/// A path into a folder of copies names the package there; one that leaves its folder names what it finds below the last `include`.
 fn of_path(path: &str, is_quoted: bool) -> Vec<String> {
     let leads = |head: &str| {
         path.strip_prefix(head)
             .is_some_and(|rest| rest.starts_with(['/', '\\']))
     };
+    if let Some(copy) = identity::vendored(path) {
+        return identity::include(&copy.join("/"));
+    }
     if is_quoted && (leads(".") || leads("..")) {
         return Vec::new();
     }

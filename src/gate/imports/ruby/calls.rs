@@ -196,7 +196,15 @@ impl<'a> Scanner<'a> {
         if importer == Importer::Relative
             && let Some(found) = self.found.last_mut()
         {
-            found.identity.clear();
+            found.identity = match super::super::identity::vendored(&found.raw) {
+                // A path into a folder of copies, and still one from the file.
+                Some(_) if !found.raw.starts_with('.') => {
+                    found.raw.insert_str(0, "./");
+                    super::identity(&found.raw)
+                }
+                Some(_) => super::identity(&found.raw),
+                None => Vec::new(),
+            };
         }
     }
 

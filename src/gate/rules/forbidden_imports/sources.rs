@@ -1,7 +1,8 @@
 //! Which files of a change are source of an area.
 //!
 //! A name alone does not tell: a script without an ending is what its first line says, and a link
-//! makes the file it leads to source under the link's own name.
+//! makes the file it leads to source under the link's own name. A file without an ending may be
+//! JavaScript that another one requires, which only that one can tell.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,15 +37,15 @@ pub(super) struct Source<'a> {
     pub(super) areas: Vec<&'a Area>,
 }
 
-/// Every changed source file, in the order of the changes. Known source whose imports cannot be
-/// read is counted in one notice.
+/// Every changed source file, in the order of the changes, and the files without an ending that are
+/// none by themselves. Known source whose imports cannot be read is counted in one notice.
 pub(super) fn of<'a>(
     policy: &'a Policy,
     candidate: &dyn Tree,
     changes: &[Change],
     verdict: &mut Verdict,
-) -> Result<Vec<Source<'a>>, Unreadable> {
-    let mut sources = Vec::new();
+) -> Result<(Vec<Source<'a>>, Vec<Source<'a>>), Unreadable> {
+    let (mut sources, mut bare) = (Vec::new(), Vec::new());
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     for change in changes {
         let Some(after) = change.after else {
@@ -84,6 +85,20 @@ pub(super) fn of<'a>(
                             .skip(&path, format!("{ending}: a language that is not read"));
                         *unread.entry(ending).or_default() += 1;
                     }
+                    None if !path
+                        .rsplit(|&byte| byte == b'/')
+                        .next()
+                        .unwrap_or(&path)
+                        .contains(&b'.') =>
+                    {
+                        bare.push(Source {
+                            before: change.before.filter(is_regular),
+                            path,
+                            after,
+                            language: Language::JavaScript,
+                            areas: areas.clone(),
+                        });
+                    }
                     None => verdict.inspected.skip(&path, "no source file"),
                 },
             }
@@ -98,13 +113,16 @@ pub(super) fn of<'a>(
             endings.join(", "),
         ));
     }
-    Ok(sources)
+    Ok((sources, bare))
 }
 
 fn language(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<Option<Language>, Unreadable> {
     let named = imports::language(path);
     // A first line counts only where the name says nothing.
-    if named.is_some() || imports::unread(path).is_some() || tree.blob_size(&side.id)? > MAX_FIRST_LINE {
+    if named.is_some() && !imports::is_ambiguous(path)
+        || imports::unread(path).is_some()
+        || tree.blob_size(&side.id)? > MAX_FIRST_LINE
+    {
         return Ok(named);
     }
     Ok(imports::language_of(path, &tree.blob(&side.id)?))
