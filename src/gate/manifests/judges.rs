@@ -137,6 +137,9 @@ impl<'a> Judges<'a> {
         let areas = self.areas.iter().flat_map(|area| &area.forbidden_imports);
         let entries = policy.map(|rule| &rule.entry).chain(areas.map(|rule| &rule.entry));
         entries.map(|entry| {
+            if entry.contains(['[', '{']) {
+                return String::new();
+            }
             let parts = entry.split(|c: char| !c.is_ascii_alphanumeric());
             parts
                 .max_by_key(|part| part.len())
