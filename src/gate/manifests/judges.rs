@@ -131,6 +131,23 @@ impl<'a> Judges<'a> {
             .collect()
     }
 
+    /// Of each entry that forbids the longest part that every name has which it matches, in lower case.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        let policy = self.dependencies.into_iter().flat_map(|rules| &rules.forbidden);
+        let areas = self.areas.iter().flat_map(|area| &area.forbidden_imports);
+        let entries = policy.map(|rule| &rule.entry).chain(areas.map(|rule| &rule.entry));
+        entries.map(|entry| {
+            if entry.contains(['[', '{']) {
+                return String::new();
+            }
+            let parts = entry.split(|c: char| !c.is_ascii_alphanumeric());
+            parts
+                .max_by_key(|part| part.len())
+                .unwrap_or_default()
+                .to_ascii_lowercase()
+        })
+    }
+
     /// Whether an entry that forbids names this Python package: for files of other names that
     /// requirements may include.
     pub(super) fn forbid_python(&self, name: &str) -> bool {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::format::format;
 use crate::gate::rules::{follow_link, is_regular};
-use crate::gate::tree::join;
+use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Kind, Tree, Unreadable};
 
 /// Above this many entries the tree is not searched for links.
@@ -25,13 +25,21 @@ pub(super) struct Links {
 
 impl Links {
     /// Those of the candidate that lead to a changed file and did not change themselves.
-    pub(super) fn of(candidate: &dyn Tree, changes: &[Change]) -> Result<Links, Unreadable> {
+    /// The tree is only searched where one of them would be judged (`matters`).
+    pub(super) fn of(
+        candidate: &dyn Tree,
+        changes: &[Change],
+        matters: impl Fn(&Side) -> Result<bool, Unreadable>,
+    ) -> Result<Links, Unreadable> {
         let mut links = Links::default();
-        let targets: HashSet<&[u8]> = changes
-            .iter()
-            .filter(|change| change.after.as_ref().is_some_and(is_regular))
-            .map(|change| change.path.as_slice())
-            .collect();
+        let mut targets: HashSet<&[u8]> = HashSet::new();
+        for change in changes {
+            if let Some(side) = change.after.filter(is_regular)
+                && matters(&side)?
+            {
+                targets.insert(&change.path);
+            }
+        }
         if targets.is_empty() {
             return Ok(links);
         }

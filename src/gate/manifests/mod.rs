@@ -101,7 +101,7 @@ pub(super) fn judge(
     };
     let included = Included::of(candidate, changes, |side| matters(candidate, side, &all))?;
     verdict.notices.extend(included.notice.clone());
-    let links = Links::of(candidate, changes)?;
+    let links = Links::of(candidate, changes, |side| may_name(candidate, side, &all))?;
     verdict.notices.extend(links.notice.clone());
     let mut trees = Trees {
         base: Shelves::of(base),
@@ -292,6 +292,19 @@ fn matters(tree: &dyn Tree, side: &Side, judges: &Judges) -> Result<bool, Unread
         let found = pip::read(&text).found;
         found.iter().any(|dependency| judges.forbid_python(&dependency.name))
     }))
+}
+
+/// Whether a file, read as any manifest, may declare what a rule refuses: the search for links to it
+/// opens the whole tree. What a format can write otherwise (`\u0072`, `%72`, `&#114;`) counts.
+fn may_name(tree: &dyn Tree, side: &Side, judges: &Judges) -> Result<bool, Unreadable> {
+    if !judges.denials().is_empty() || tree.blob_size(&side.id)? > MAX_MANIFEST {
+        return Ok(true);
+    }
+    let Ok(text) = String::from_utf8(tree.blob(&side.id)?) else {
+        return Ok(true);
+    };
+    let text = text.to_ascii_lowercase();
+    Ok(text.contains(['\\', '%']) || text.contains("&#") || judges.words().any(|word| text.contains(&word)))
 }
 
 /// What the base declared.
