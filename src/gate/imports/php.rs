@@ -3,7 +3,8 @@
 //! A name is a reference when the file alone tells what it is: with a leading backslash, resolved
 //! through an alias of `use`, or qualified in a file without a namespace. `Predis\Client` in
 //! `namespace App` is `App\Predis\Client` and none. A trait's `use` in a class is a name like others.
-//! An unqualified name is none: `use` has told of it, or it is the namespace's own.
+//! An unqualified name is none, since `use` has told of it, or it is the namespace's own; but in a
+//! file without a namespace a class's name is, see [`globals`].
 //!
 //! A class's name in a string counts where a function that asks for a class gets it
 //! (`class_exists('Predis\Client')`, `new ReflectionClass`), or where `::` follows it; elsewhere it is
@@ -17,13 +18,14 @@
 //! `<?` alone begins PHP or not by the server's settings: a file that has it is read both ways. Not
 //! seen: code in strings (`eval`), tags that PHP 7 has dropped (`<%`, `<script language="php">`).
 
+mod globals;
 mod includes;
 mod mask;
 mod names;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::ImportKind;
 use super::literal_cursor::{Cursor, Kind, Token};
@@ -65,10 +67,13 @@ fn scan_mask(source: &[u8], mask: &[u8]) -> Result<Vec<Found>, Fault> {
         classes: Vec::new(),
         has_namespace: false,
         aliases: HashMap::new(),
+        globals: Vec::new(),
+        declared: HashSet::new(),
         include: None,
         budget: BUDGET,
     };
     scanner.run()?;
+    scanner.settle_globals()?;
     Ok(scanner.found)
 }
 
@@ -91,6 +96,10 @@ struct Scanner<'a> {
     has_namespace: bool,
     /// From an alias in lower case to the segments that it stands for.
     aliases: HashMap<Vec<u8>, Vec<String>>,
+    /// Names of one word that stand for a class of the global namespace.
+    globals: Vec<Token>,
+    /// Classes that the file declares in the global namespace, in lower case.
+    declared: HashSet<Vec<u8>>,
     include: Option<includes::Include>,
     budget: usize,
 }
@@ -154,6 +163,9 @@ impl<'a> Scanner<'a> {
         let word = self.cursor.bytes(token);
         let next = self.cursor.peek_over_lines();
         let is_qualified = next.is(b'\\') && (next.start == token.end || !names::comes_before_name(word));
+        if !is_qualified && !self.is_member(token) {
+            self.global_class(token);
+        }
         if word.len() < 3 || word.len() > 24 || self.is_member(token) {
             return if is_qualified { self.qualified(token) } else { Ok(()) };
         }
@@ -165,8 +177,14 @@ impl<'a> Scanner<'a> {
                     return self.use_statement();
                 }
             }
-            b"class" | b"trait" | b"interface" => self.class = Some(self.parens),
-            b"enum" if self.cursor.peek_over_lines().kind == Kind::Word => self.class = Some(self.parens),
+            b"class" | b"trait" | b"interface" => {
+                self.declared_class();
+                self.class = Some(self.parens);
+            }
+            b"enum" if self.cursor.peek_over_lines().kind == Kind::Word => {
+                self.declared_class();
+                self.class = Some(self.parens);
+            }
             b"include" | b"include_once" | b"require" | b"require_once" => self.begin_include(token),
             _ if is_qualified => return self.qualified(token),
             name => self.asks_for_class(name),

@@ -5,11 +5,19 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::super::tests::{hits, raws};
-use super::super::{Language, imports};
+use super::super::{ImportKind, Language, imports};
 use super::mask::{ShortTags, mask};
 
+/// Without the classes of the global namespace.
 fn of(source: &str) -> Vec<String> {
-    raws(Language::Php, source)
+    let found = raws(Language::Php, source);
+    let globals: Vec<String> = imports(Language::Php, source.as_bytes())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|import| import.kind == ImportKind::Reference && import.identity.len() == 1)
+        .map(|import| import.raw)
+        .collect();
+    found.into_iter().filter(|raw| !globals.contains(raw)).collect()
 }
 
 fn hit(source: &str) -> bool {
@@ -361,11 +369,59 @@ fn a_file_in_a_library_s_namespace_needs_no_import() {
         "<?php namespace Predis; new Client;",
         "<?php namespace Predis\\Connection { }",
     ] {
-        assert!(super::super::tests::hits(Language::Php, source, "predis"), "{source}");
+        assert!(hits(Language::Php, source, "predis"), "{source}");
     }
     assert!(!super::super::tests::hits(
         Language::Php,
         "<?php namespace App\\Predis;",
         "predis"
     ));
+}
+
+#[test]
+fn a_class_of_the_global_namespace_needs_no_import() {
+    for code in [
+        "$r = new Predis();",
+        "$r = new Predis;",
+        "Predis::connect();",
+        "f(Predis::class);",
+        "class A extends Predis {}",
+        "class A implements B, Predis {}",
+        "class A { use Predis; }",
+        "class A { private Predis $r; }",
+        "class A { function f(): Predis {} }",
+        "interface A { function f(): ?Predis; }",
+        "fn(): Predis => x();",
+        "function f(Predis $r) {}",
+        "function f(?Predis $r) {}",
+        "function f(Predis|false $r) {}",
+        "function f(A|Predis $r) {}",
+        "function f(Predis ...$r) {}",
+        "function f(Predis &$r) {}",
+        "try {} catch (Predis $e) {}",
+        "try {} catch (Predis | A $e) {}",
+        "if ($x instanceof Predis) {}",
+        "#[Predis]\nclass A {}",
+        "if (false) { class Predis {} } new Predis();",
+        "namespace { new Predis(); }",
+    ] {
+        assert!(hit(&format!("<?php {code}")), "{code}");
+    }
+    for code in [
+        "class Predis {} new Predis();",
+        "new Predis(); interface Predis {}",
+        "use A\\B as Predis; new Predis();",
+        "namespace A; new Predis();",
+        "namespace A { new Predis(); }",
+        "$predis->x(); predis(); $predis::x();",
+        "$x->Predis; A::PREDIS; $x = PREDIS;",
+        "$x = $a ? PREDIS : 1;",
+        "$x = PREDIS & $y; $x = PREDIS . $y;",
+        "f(PREDIS, $x);",
+        "function predis($x) {}",
+        "$x = [PREDIS => 1];",
+        "goto predis; predis: f();",
+    ] {
+        assert!(!hit(&format!("<?php {code}")), "{code}");
+    }
 }
