@@ -272,6 +272,10 @@ impl File<'_> {
 
     fn finding(&self, area: &Area, rule: &ImportRule, import: &Import) -> Finding {
         let (raw, entry) = (shown(import.raw.as_bytes()), shown(rule.entry.as_bytes()));
+        let verb = match import.kind {
+            ImportKind::Declared => "declares itself a part of",
+            _ => "imports",
+        };
         Finding {
             line: Some(import.line),
             column: Some(import.column),
@@ -282,8 +286,8 @@ impl File<'_> {
                 format!(
                     "{}{}",
                     match raw == entry {
-                        true => format!("imports {raw}, which is forbidden in {}", area.name),
-                        false => format!("imports {raw}, which {entry} forbids in {}", area.name),
+                        true => format!("{verb} {raw}, which is forbidden in {}", area.name),
+                        false => format!("{verb} {raw}, which {entry} forbids in {}", area.name),
                     },
                     match &rule.reason {
                         Some(reason) => format!(": {}", plain(reason)),
