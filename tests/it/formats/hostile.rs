@@ -192,6 +192,6 @@ assert {e.tag for e in root.iter()} <= {'testsuites', 'testsuite', 'properties',
 print(sum(1 for e in root.iter('failure') if 'forged' in e.text))
 ";
     if let Some(outcome) = python::script(&["xml.etree"], script, xml) {
-        assert_eq!(outcome.stdout, "3\n", "{outcome}");
+        assert_eq!(outcome.stdout, "5\n", "{outcome}");
     }
 }
