@@ -25,6 +25,7 @@ mod graph;
 mod init;
 mod land;
 mod lock;
+mod oracle;
 mod preflight;
 mod real_agents;
 mod run_agent;
