@@ -116,6 +116,10 @@ impl<'a> Scene<'a> {
         }
         let known: HashSet<Place> = verdict.findings.iter().map(place).collect();
         for commit in &self.range.commits {
+            // The only commit between the end points is what was just judged, by more rules.
+            if *commit == self.head && self.graph.parents(*commit)? == self.range.merge_bases {
+                continue;
+            }
             let mut single = self.commit(&policies, *commit)?;
             single.findings.retain(|found| !known.contains(&place(found)));
             verdict.merge(single);

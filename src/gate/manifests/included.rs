@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::format::{Format, format};
 use super::{BYTE_ORDER_MARK, MAX_MANIFEST, pip, python, setup_cfg};
+use crate::gate::imports;
 use crate::gate::rules::is_regular;
 use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Kind, Oid, Tree, Unreadable};
@@ -41,7 +42,12 @@ impl Included {
         matters: impl Fn(&Side) -> Result<bool, Unreadable>,
     ) -> Result<Included, Unreadable> {
         let mut is_wanted = false;
-        for change in changes.iter().filter(|change| format(&change.path).is_none()) {
+        // A list that changes itself may name anything; one that did not names no source.
+        let is_listed = changes
+            .iter()
+            .any(|change| format(&change.path) == Some(Format::Requirements));
+        let may_be_one = |path: &[u8]| format(path).is_none() && (is_listed || imports::language(path).is_none());
+        for change in changes.iter().filter(|change| may_be_one(&change.path)) {
             if let Some(side) = change.after.filter(is_regular) {
                 is_wanted = is_wanted || matters(&side)?;
             }

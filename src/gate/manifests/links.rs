@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::format::format;
+use crate::gate::imports::{self, Language};
 use crate::gate::rules::{follow_link, is_regular};
 use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Kind, Tree, Unreadable};
@@ -23,6 +24,16 @@ pub(super) struct Links {
     pub(super) notice: Option<String>,
 }
 
+/// Whether a link with the name of a manifest may lead to such a file: not to source, but for the
+/// languages in which manifests are written.
+fn may_be_a_manifest(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<bool, Unreadable> {
+    Ok(match imports::language(path) {
+        None | Some(Language::Ruby | Language::Kotlin) => true,
+        Some(Language::Python) => tree.blob(&side.id)?.windows(5).any(|window| window == b"setup"),
+        Some(_) => false,
+    })
+}
+
 impl Links {
     /// Those of the candidate that lead to a changed file and did not change themselves.
     /// The tree is only searched where one of them would be judged (`matters`).
@@ -35,6 +46,7 @@ impl Links {
         let mut targets: HashSet<&[u8]> = HashSet::new();
         for change in changes {
             if let Some(side) = change.after.filter(is_regular)
+                && may_be_a_manifest(candidate, &change.path, &side)?
                 && matters(&side)?
             {
                 targets.insert(&change.path);
