@@ -289,6 +289,21 @@ pub fn signal_all(signal: rustix::process::Signal) -> io::Result<()> {
     check(unsafe { libc::kill(-1, signal.as_raw()) }.into())
 }
 
+/// A child that has ended and is still on the process table, where it stays; `None` where there is none
+/// now. Fails with `ECHILD` where there is no child at all.
+pub fn ended_child() -> io::Result<Option<i32>> {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: all zeroes is a value of this type, and the number read is set by a call that succeeds or is
+    // still the zero that it is where there is nothing to tell.
+    let (result, pid) = unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let result = libc::waitid(libc::P_ALL, 0, &raw mut info, options);
+        (result, info.si_pid())
+    };
+    check(result.into())?;
+    Ok((pid > 0).then_some(pid))
+}
+
 /// Ends this process as a wait status (as of wait(2)) says that another one ended: with its exit
 /// status, or by its signal and without a core file.
 pub fn end_like(status: i32) -> ! {

@@ -46,6 +46,9 @@ pub(super) struct Stat {
     pub pid: i32,
     pub state: u8,
     pub parent: i32,
+    /// Its process group and its session. Both numbers stay taken as long as it is on the process table.
+    pub group: i32,
+    pub session: i32,
     pub start_time: u64,
 }
 
@@ -72,6 +75,8 @@ impl Stat {
             pid,
             state: *fields.first()?.as_bytes().first()?,
             parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
             start_time: fields.get(19)?.parse().ok()?,
         })
     }

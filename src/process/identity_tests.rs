@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_name_with_parentheses_does_not_shift_the_fields() {
-    let line = b"42 (a) Z 1 (b) S 7 42 42 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 98765 1 1";
+    let line = b"42 (a) Z 1 (b) S 7 42 43 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 98765 1 1";
     let stat = Stat::parse(line).expect("parsed");
     assert_eq!(
         stat,
@@ -10,6 +10,8 @@ fn a_name_with_parentheses_does_not_shift_the_fields() {
             pid: 42,
             state: b'S',
             parent: 7,
+            group: 42,
+            session: 43,
             start_time: 98765
         }
     );

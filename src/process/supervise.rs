@@ -10,10 +10,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::agent_run::{Ending, Progress};
+use super::identity::Stat;
 use super::output::{Echo, Output};
 use super::signals;
 use super::stub::Report;
-use super::tree::{END, Key, Tree};
+use super::tree::{self, END, Key, STORM, Tree};
 
 /// Between two calls of the tick function.
 const TICK: Duration = Duration::from_millis(100);
@@ -66,6 +67,7 @@ struct End {
     /// Signals received when it began; one more cuts the grace short.
     signals: usize,
     told: HashSet<Key>,
+    killing: bool,
 }
 
 impl End {
@@ -79,6 +81,7 @@ impl End {
             give_up_at: kill_at + END,
             signals,
             told,
+            killing: false,
         }
     }
 }
@@ -158,31 +161,55 @@ impl Supervisor {
 
     /// One step of ending the tree. True when nothing is left.
     fn end_pass(&mut self, end: &mut End) -> anyhow::Result<bool> {
-        if self.tree.reap()? {
-            return Ok(true);
-        }
-        let now = Instant::now();
-        if now < end.terminate_at && signals::count() == end.signals {
+        if Instant::now() < end.kill_at && signals::count() == end.signals {
+            let Some(left) = self.tree.look()? else {
+                return Ok(true);
+            };
+            if Instant::now() >= end.terminate_at {
+                self.note_leftovers(&left)?;
+                for process in left.iter().filter(|process| end.told.insert(tree::key(process))) {
+                    tree::terminate(process);
+                }
+            }
             return Ok(false);
         }
-        if now >= end.give_up_at {
-            let pids: Vec<String> = self.tree.others()?.iter().map(|(pid, _)| pid.to_string()).collect();
+        if !end.killing {
+            end.killing = true;
+            end.give_up_at = Instant::now() + END;
+            // Who was told is noted; another walk would only give a storm time.
+            if end.told.is_empty() {
+                let Some(left) = self.tree.look()? else {
+                    return Ok(true);
+                };
+                self.note_leftovers(&left)?;
+            }
+        }
+        self.read_report();
+        if self.tree.kill()? > 0 {
+            // What still finds somebody who lives has not failed yet.
+            end.give_up_at = end.give_up_at.max(Instant::now() + END).min(end.kill_at + STORM);
+        }
+        if self.tree.emptied()? {
+            return Ok(true);
+        }
+        if Instant::now() >= end.give_up_at {
+            let Some(left) = self.tree.look()? else {
+                return Ok(true);
+            };
+            let pids: Vec<String> = left.iter().map(|process| process.pid.to_string()).collect();
             self.tree.abandon();
             bail!("processes of the agent cannot be ended (pid {})", pids.join(", "));
         }
-        if self.tree.status()?.is_some() {
-            self.leftovers.extend(self.tree.others()?);
-        }
-        if now >= end.kill_at || signals::count() > end.signals {
-            end.kill_at = end.kill_at.min(now);
-            self.read_report();
-            self.tree.kill()?;
-            // Its group died as one, so its number need not be kept any longer.
-            self.tree.release_leader()?;
-        } else {
-            self.tree.terminate(&mut end.told)?;
-        }
         Ok(false)
+    }
+
+    /// Whoever is left once the agent itself has ended.
+    fn note_leftovers(&mut self, left: &[Stat]) -> anyhow::Result<()> {
+        if self.tree.status()?.is_some() {
+            let others = left.iter().filter(|process| self.tree.is_other(process));
+            self.leftovers.extend(others.map(tree::key));
+        }
+        Ok(())
     }
 
     /// Waits for something to do, and passes output on to standard error.

@@ -3,13 +3,15 @@
 //! We are a child subreaper: whatever an agent starts stays our descendant, because an orphan
 //! (a daemon that forked twice) becomes our child. So nothing is left exactly when the kernel says
 //! that we have no child (waitpid: ECHILD). Walks over /proc only tell whom to signal; they race
-//! with forks and prove nothing.
+//! with forks and prove nothing. Without a PID namespace a storm in which each process begins a session of
+//! its own can outrun them on a machine that is busy with other things; the caller then gives up and says so.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
+use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, pidfd_open, pidfd_send_signal,
@@ -18,9 +20,16 @@ use rustix::process::{
 
 use super::identity::Stat;
 use super::outcome::Status;
+use crate::confine::sys;
 
 /// How long the end may take after SIGKILL before we give up.
 pub(super) const END: Duration = Duration::from_secs(10);
+
+/// The same while each look still finds new ones to kill.
+pub(super) const STORM: Duration = Duration::from_secs(60);
+
+/// Ended children that are taken in a row: a storm makes new ones all the time.
+const REAPED: u32 = 10_000;
 
 /// Walks in a row that may still find new processes before the caller looks at its clock again.
 const WALKS: u32 = 20;
@@ -37,7 +46,10 @@ impl Bystanders {
     pub fn note() -> io::Result<Bystanders> {
         set_child_subreaper(Some(rustix::process::getpid()))?;
         Ok(Bystanders(
-            walk(&HashSet::new(), &mut |_| {})?.iter().map(key).collect(),
+            walk(&HashSet::new(), Names::First, &mut |_| {})?
+                .iter()
+                .map(key)
+                .collect(),
         ))
     }
 }
@@ -94,8 +106,14 @@ impl Tree {
 
     /// Takes the children that have ended off the process table. True when nothing is left.
     pub fn reap(&mut self) -> io::Result<bool> {
+        Ok(self.look()?.is_none())
+    }
+
+    /// The same, and who is left otherwise: one walk for all that is to be known, since under a storm of
+    /// forks each may take seconds.
+    pub fn look(&mut self) -> io::Result<Option<Vec<Stat>>> {
         self.reap_quickly()?;
-        let ours = self.descendants()?;
+        let mut ours = self.descendants()?;
         for process in &ours {
             self.collect(process)?;
         }
@@ -104,16 +122,31 @@ impl Tree {
             process.pid == leader
                 || (process.ended() && self.group.is_some_and(|group| group.as_raw_pid() == process.pid))
         };
-        if ours.iter().any(|process| self.leader_reaped || !kept(process)) || self.status()?.is_none() {
-            return Ok(false);
+        if !ours.iter().any(|process| self.leader_reaped || !kept(process)) && self.status()?.is_some() {
+            self.release_leader()?;
+            self.gone = self.none_left()?;
+            if self.gone {
+                return Ok(None);
+            }
         }
+        ours.retain(|process| !process.ended());
+        Ok(Some(ours))
+    }
+
+    /// True when nothing is left, after [`Tree::kill`].
+    pub fn emptied(&mut self) -> io::Result<bool> {
+        if !self.bystanders.is_empty() {
+            return self.reap();
+        }
+        // The members of its group died as one, so its number need not be kept any longer.
         self.release_leader()?;
-        self.gone = self.none_left()?;
+        self.reap_quickly()?;
+        self.gone = self.leader_reaped && self.none_left()?;
         Ok(self.gone)
     }
 
     /// Takes the leader off the process table if it has ended.
-    pub fn release_leader(&mut self) -> io::Result<()> {
+    fn release_leader(&mut self) -> io::Result<()> {
         if !self.leader_reaped && self.status()?.is_some() {
             retry(|| waitpid(Some(self.leader), WaitOptions::NOHANG))?;
             self.leader_reaped = true;
@@ -125,7 +158,10 @@ impl Tree {
     /// An agent that starts thousands of short-lived daemons would make every walk longer, and a
     /// storm of forks could outrun it.
     pub fn reap_quickly(&mut self) -> io::Result<()> {
-        while self.bystanders.is_empty() && (self.leader_reaped || self.status()?.is_none()) {
+        for _ in 0..REAPED {
+            if !self.bystanders.is_empty() || (!self.leader_reaped && self.status()?.is_some()) {
+                break;
+            }
             let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) else {
                 break;
             };
@@ -141,16 +177,20 @@ impl Tree {
 
     /// Takes an orphan that has ended off the process table; not the leader before its time.
     fn collect(&self, process: &Stat) -> io::Result<()> {
-        let child = process.ended() && process.parent == rustix::process::getpid().as_raw_pid();
         match Pid::from_raw(process.pid) {
-            Some(pid) if child && (self.leader_reaped || (pid != self.leader && Some(pid) != self.group)) => {
-                match waitpid(Some(pid), WaitOptions::NOHANG) {
-                    Ok(_) | Err(Errno::CHILD | Errno::INTR) => Ok(()),
-                    Err(error) => Err(error.into()),
-                }
-            }
+            Some(pid) if self.may_collect(process) => match waitpid(Some(pid), WaitOptions::NOHANG) {
+                Ok(_) | Err(Errno::CHILD | Errno::INTR) => Ok(()),
+                Err(error) => Err(error.into()),
+            },
             _ => Ok(()),
         }
+    }
+
+    fn may_collect(&self, process: &Stat) -> bool {
+        let kept = [Some(self.leader), self.group].map(|pid| pid.map(Pid::as_raw_pid));
+        process.ended()
+            && process.parent == rustix::process::getpid().as_raw_pid()
+            && (self.leader_reaped || !kept.contains(&Some(process.pid)))
     }
 
     /// The proof. With bystanders among our children the kernel does not say ECHILD, and taking
@@ -164,7 +204,7 @@ impl Tree {
             }
             return Ok(true);
         }
-        loop {
+        for _ in 0..REAPED {
             match retry(|| wait(WaitOptions::NOHANG)) {
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(false),
@@ -172,20 +212,11 @@ impl Tree {
                 Err(error) => return Err(error),
             }
         }
+        Ok(false)
     }
 
-    /// Sends SIGTERM to every descendant that runs and has not had it yet.
-    pub fn terminate(&self, told: &mut HashSet<Key>) -> io::Result<()> {
-        for process in self.alive()?.iter().filter(|process| told.insert(key(process))) {
-            signal(process, Signal::TERM);
-            // A stopped process acts on a signal only once it goes on.
-            signal(process, Signal::CONT);
-        }
-        Ok(())
-    }
-
-    /// Sends SIGKILL to every descendant that runs, until a walk finds no new one.
-    pub fn kill(&self) -> io::Result<()> {
+    /// Sends SIGKILL to every descendant that runs, until a walk finds no new one. How many there were.
+    pub fn kill(&self) -> io::Result<usize> {
         let mut told = HashSet::new();
         for _ in 0..WALKS {
             if !self.leader_reaped {
@@ -197,13 +228,15 @@ impl Tree {
                     let _ = kill_process_group(group, Signal::KILL);
                 }
             }
+            self.reap_with_groups()?;
             let before = told.len();
             // Each as soon as it is seen: a walk that first collects would come too late for a
             // process that lives for milliseconds, and /proc lists by rising pid, so what such a
             // one started meanwhile mostly comes later in the same walk.
-            walk(&self.bystanders, &mut |process| {
+            walk(&self.bystanders, Names::AsTheyCome, &mut |process| {
                 // Those that ended are taken away at once, or a storm makes every walk longer.
                 if process.ended() {
+                    self.kill_group_of(process);
                     let _ = self.collect(process);
                 } else if told.insert(key(process)) {
                     signal(process, Signal::KILL);
@@ -213,17 +246,50 @@ impl Tree {
                 break;
             }
         }
+        Ok(told.len())
+    }
+
+    /// Takes orphans that have ended off the process table, each with what is left of its group. Beside
+    /// the walk, since under load there may be a thousand of them, each of which makes it longer.
+    fn reap_with_groups(&self) -> io::Result<()> {
+        for _ in 0..REAPED {
+            // With bystanders it could be one of theirs.
+            if !self.bystanders.is_empty() {
+                break;
+            }
+            let Some(process) = sys::ended_child().ok().flatten().and_then(Stat::of) else {
+                break;
+            };
+            // The leader before its time is no orphan, and would be found again for ever.
+            if !self.may_collect(&process) {
+                break;
+            }
+            self.kill_group_of(&process);
+            self.collect(&process)?;
+        }
         Ok(())
     }
 
-    /// Every descendant that runs, but for the leader.
-    pub fn others(&self) -> io::Result<Vec<Key>> {
-        let leader = self.leader.as_raw_pid();
-        let others = self
-            .alive()?
-            .into_iter()
-            .filter(|process| process.pid != leader || self.leader_reaped);
-        Ok(others.map(|process| key(&process)).collect())
+    /// Kills what is left of the group of a process that has ended and that only we can take off the
+    /// table: until then no stranger can have the number. Such a signal reaches every member at once, a
+    /// fork in progress included, so a chain of short-lived processes that stays in its group ends here
+    /// however seldom we get to run. The agent began in a session of its own, which nothing can leave but
+    /// for a new one: what is in another than ours is the agent's.
+    fn kill_group_of(&self, process: &Stat) {
+        let me = rustix::process::getpid();
+        let ours = rustix::process::getsid(None).is_ok_and(|session| session.as_raw_pid() == process.session);
+        if process.ended()
+            && process.parent == me.as_raw_pid()
+            && !ours
+            && let Some(group) = Pid::from_raw(process.group).filter(|group| group.as_raw_pid() > 1)
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    /// Whether this one of [`Tree::look`] is not the leader.
+    pub fn is_other(&self, process: &Stat) -> bool {
+        process.pid != self.leader.as_raw_pid() || self.leader_reaped
     }
 
     /// Gives up: what is left cannot be killed.
@@ -231,14 +297,8 @@ impl Tree {
         self.gone = true;
     }
 
-    fn alive(&self) -> io::Result<Vec<Stat>> {
-        let mut alive = self.descendants()?;
-        alive.retain(|process| !process.ended());
-        Ok(alive)
-    }
-
     fn descendants(&self) -> io::Result<Vec<Stat>> {
-        walk(&self.bystanders, &mut |_| {})
+        walk(&self.bystanders, Names::First, &mut |_| {})
     }
 }
 
@@ -247,11 +307,18 @@ impl Drop for Tree {
         let until = Instant::now() + END;
         while !self.gone && Instant::now() < until {
             let _ = self.kill();
-            if !self.reap().unwrap_or(false) {
+            if !self.emptied().unwrap_or(false) {
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
     }
+}
+
+/// Asks exactly this process to end.
+pub(super) fn terminate(process: &Stat) {
+    signal(process, Signal::TERM);
+    // A stopped process acts on a signal only once it goes on.
+    signal(process, Signal::CONT);
 }
 
 /// Kills exactly this process.
@@ -285,23 +352,48 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     }
 }
 
+/// How a walk takes the names of /proc.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// All before it looks at the first: it ends although new processes come faster than it looks.
+    First,
+    /// Some thirty at a time: of a thousand, the last would have ended before its turn comes. Only for who
+    /// kills what it finds, or it may go on up to the greatest pid there can be.
+    AsTheyCome,
+}
+
 /// Walks over /proc and hands each of our descendants to `act` as soon as it is known to be one;
 /// returns them all. Bystanders and what they started are left out.
-fn walk(bystanders: &HashSet<Key>, act: &mut dyn FnMut(&Stat)) -> io::Result<Vec<Stat>> {
+fn walk(bystanders: &HashSet<Key>, names: Names, act: &mut dyn FnMut(&Stat)) -> io::Result<Vec<Stat>> {
     let mut ours = Descendants::new(bystanders);
     let mut unknown = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        if let Some(pid) = name.to_str().and_then(|name| name.parse().ok())
-            && let Some(process) = Stat::of(pid)
-        {
+    let mut see = |pid: i32| {
+        if let Some(process) = Stat::of(pid) {
             if ours.adopt(process, Stat::of) {
                 act(&process);
             } else {
                 unknown.push(process);
             }
         }
+    };
+    let mut first = Vec::new();
+    let proc = openat(
+        CWD,
+        c"/proc",
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let mut buffer = [MaybeUninit::uninit(); 1024];
+    let mut entries = RawDir::new(proc, &mut buffer);
+    while let Some(entry) = entries.next() {
+        if let Some(pid) = entry?.file_name().to_str().ok().and_then(|name| name.parse().ok()) {
+            match names {
+                Names::First => first.push(pid),
+                Names::AsTheyCome => see(pid),
+            }
+        }
     }
+    first.into_iter().for_each(&mut see);
     // Pids wrap: a child may have come before its parent.
     loop {
         let before = ours.found.len();

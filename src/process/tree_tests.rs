@@ -5,6 +5,8 @@ fn process(pid: i32, parent: i32, start_time: u64) -> Stat {
         pid,
         state: b'S',
         parent,
+        group: pid,
+        session: pid,
         start_time,
     }
 }
