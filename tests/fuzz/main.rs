@@ -43,8 +43,14 @@ fn main() -> ExitCode {
     // A panic is a finding and is reported once, with its input.
     std::panic::set_hook(Box::new(|_| {}));
     let (mut passed, mut failed) = (0, 0);
+    // A part of a name chooses all that have it, unless it is the whole name of one.
+    let is_whole = |name: &str| TARGETS.iter().any(|target| target.name == name);
+    let chosen = |target: &Target, name: &str| match is_whole(name) {
+        true => target.name == name,
+        false => target.name.contains(name),
+    };
     for target in TARGETS {
-        if !names.is_empty() && !names.iter().any(|name| target.name.contains(name.as_str())) {
+        if !names.is_empty() && !names.iter().any(|name| chosen(target, name)) {
             continue;
         }
         match run(target, Duration::from_secs(seconds), seed) {
