@@ -33,6 +33,8 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         at: 0,
         templates: 0,
         trusts_comments: true,
+        unquoted_end: 0,
+        script: (usize::MAX, 0),
         found: Vec::new(),
     };
     reader.run()?;
@@ -45,6 +47,12 @@ struct Reader<'a> {
     /// How many `<template>` are open.
     templates: usize,
     trusts_comments: bool,
+    /// Where the last value without quotes ends. One that begins before it ends there as well, and
+    /// reading each to its end (`a=b=c=d=`) would take quadratic time.
+    unquoted_end: usize,
+    /// From where on `<script` was last looked for, and where it stands; the length of the source
+    /// where it does not.
+    script: (usize, usize),
     found: Vec<Found>,
 }
 
@@ -106,7 +114,7 @@ impl Reader<'_> {
             b"style" if !tag.closes && !tag.is_empty && self.trusts_comments => {
                 // What is in it may be a script block all the same, if this is no style element.
                 match find_end(&self.source[self.at..], b"style") {
-                    Some(length) if !contains_script(&self.source[self.at..self.at + length]) => self.at += length,
+                    Some(length) if !self.has_script(self.at, self.at + length) => self.at += length,
                     _ => self.trusts_comments = false,
                 }
             }
@@ -214,15 +222,18 @@ impl Reader<'_> {
                 return;
             }
             _ => {
-                let length = source[from..]
-                    .iter()
-                    .take_while(|b| !b.is_ascii_whitespace() && **b != b'>')
-                    .count();
-                (from, length, from + length)
+                if from >= self.unquoted_end {
+                    let length = source[from..]
+                        .iter()
+                        .take_while(|b| !b.is_ascii_whitespace() && **b != b'>')
+                        .count();
+                    self.unquoted_end = from + length;
+                }
+                (from, self.unquoted_end - from, self.unquoted_end)
             }
         };
         let value = &source[from..from + length];
-        if contains_script(value) {
+        if self.has_script(from, from + length) {
             // A value only if this is a tag, and in an expression it is none.
             self.trusts_comments = false;
             self.at = from;
@@ -239,6 +250,23 @@ impl Reader<'_> {
             }
         }
         self.at = after.max(self.at);
+    }
+
+    /// Whether `<script` stands between two offsets. What was found for an earlier one is kept, so
+    /// that values in values are not looked through again and again.
+    fn has_script(&mut self, from: usize, to: usize) -> bool {
+        let (since, at) = self.script;
+        if !(since..=at).contains(&from) {
+            let next = memchr::memchr_iter(b'<', &self.source[from..])
+                .map(|length| from + length)
+                .find(|at| {
+                    self.source
+                        .get(at + 1..at + 7)
+                        .is_some_and(|name| name.eq_ignore_ascii_case(b"script"))
+                });
+            self.script = (from, next.unwrap_or(self.source.len()));
+        }
+        self.script.1 + 7 <= to
     }
 
     /// A name of a tag or attribute; at least one byte is passed.
@@ -304,19 +332,16 @@ fn import(specifier: &[u8], kind: ImportKind, at: usize) -> Option<Found> {
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack.windows(needle.len()).position(|window| window == needle)
-}
-
-fn contains_script(bytes: &[u8]) -> bool {
-    bytes.windows(7).any(|window| window.eq_ignore_ascii_case(b"<script"))
+    memchr::memmem::find(haystack, needle)
 }
 
 /// How far it is to the end tag of this name.
 fn find_end(bytes: &[u8], name: &[u8]) -> Option<usize> {
-    let length = name.len() + 2;
-    bytes
-        .windows(length)
-        .position(|window| window.starts_with(b"</") && window[2..].eq_ignore_ascii_case(name))
+    memchr::memchr_iter(b'<', bytes).find(|at| {
+        let rest = bytes[at + 1..].strip_prefix(b"/");
+        rest.and_then(|rest| rest.get(..name.len()))
+            .is_some_and(|found| found.eq_ignore_ascii_case(name))
+    })
 }
 
 #[cfg(test)]
@@ -400,6 +425,39 @@ mod tests {
         assert_eq!(raws("<b @click=\"() => import('redis')\"/>"), ["redis"]);
         assert_eq!(raws("<b on:click={() => require(\"redis\")}>x</b>"), ["redis"]);
         assert_eq!(raws("{#await import(name)}{/await}"), [""]);
+    }
+
+    #[test]
+    fn hostile_components_end_soon() {
+        let many = |piece: &str| format!("<b {}", piece.repeat(3_000_000 / piece.len()));
+        for source in [
+            many("a="),
+            many("a=") + "<script",
+            many("a=<script/"),
+            many("a='<script a=\""),
+            many("a='"),
+            many("<b a="),
+            many("<!"),
+            many("<"),
+            many("</"),
+            many("<style>"),
+            many("<style"),
+            many("<script"),
+            many("<script "),
+            many("<script><"),
+            many("<script/>"),
+            many("<script></script>"),
+            many("<script src=<script/"),
+            many("import('"),
+            many("import( "),
+            many("a =   "),
+            many("{"),
+        ] {
+            let start = std::time::Instant::now();
+            let _ = scan(source.as_bytes());
+            let took = start.elapsed();
+            assert!(took.as_secs() < 20, "{}: {took:?}", &source[..20]);
+        }
     }
 
     #[test]

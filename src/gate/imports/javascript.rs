@@ -31,11 +31,49 @@ const MOCKS: [&[u8]; 17] = [
     b"module",
 ];
 
+/// The last tokens; 0 is the nearest.
+pub(super) struct Before {
+    tokens: [Token; Before::COUNT],
+    /// Where the nearest one stands; those before it follow.
+    first: usize,
+}
+
+impl Before {
+    const COUNT: usize = 8;
+
+    fn push(&mut self, token: Token) {
+        self.first = self.first.wrapping_sub(1) % Before::COUNT;
+        self.tokens[self.first] = token;
+    }
+
+    /// The last six, the nearest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Token> {
+        (0..6).map(|back| self[back])
+    }
+}
+
+impl Default for Before {
+    fn default() -> Self {
+        Before {
+            tokens: [Token::NONE; Before::COUNT],
+            first: 0,
+        }
+    }
+}
+
+impl std::ops::Index<usize> for Before {
+    type Output = Token;
+
+    fn index(&self, back: usize) -> &Token {
+        &self.tokens[(self.first + back) % Before::COUNT]
+    }
+}
+
 pub(super) struct Scanner<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) cursor: Cursor<'a>,
     /// The tokens before the current one, the last first.
-    pub(super) before: [Token; 6],
+    pub(super) before: Before,
     pub(super) found: Vec<Found>,
     /// How many brackets are open.
     pub(super) depth: usize,
@@ -55,7 +93,7 @@ impl<'a> Scanner<'a> {
         Scanner {
             reader: Reader { source },
             cursor: Cursor::new(mask, Language::JavaScript),
-            before: [Token::NONE; 6],
+            before: Before::default(),
             found: Vec::new(),
             depth: 0,
             computed: None,
@@ -87,11 +125,11 @@ impl<'a> Scanner<'a> {
             {
                 self.computed = None;
             }
-            self.before.rotate_right(1);
-            self.before[0] = token;
+            self.before.push(token);
         }
     }
 
+    #[inline]
     pub(super) fn is_before(&self, back: usize, words: &[&[u8]]) -> bool {
         let token = self.before[back];
         token.kind == Kind::Word && words.contains(&self.cursor.bytes(token))
@@ -100,7 +138,8 @@ impl<'a> Scanner<'a> {
     fn word(&mut self, token: Token) {
         let is_property = self.before[0].is(b'.');
         let bytes = self.cursor.bytes(token);
-        let decoded = if bytes.contains(&b'\\') {
+        // No shorter word is one of those below with an escape (`\u{6d}ock`) in it.
+        let decoded = if bytes.len() > 8 && bytes.contains(&b'\\') {
             self.reader.name(bytes)
         } else {
             None
@@ -121,7 +160,7 @@ impl<'a> Scanner<'a> {
                 self.has_module_value |=
                     !matches!(next.kind, Kind::Punct(b'.' | b':' | b'=' | b'[' | b'?') | Kind::Text);
             }
-            _ if is_property && MOCKS.contains(&name) && self.is_before(1, &MOCK_OWNERS) => self.mock(),
+            _ if is_property && self.is_before(1, &MOCK_OWNERS) && MOCKS.contains(&name) => self.mock(),
             _ => {}
         }
     }
@@ -172,11 +211,8 @@ impl<'a> Scanner<'a> {
             Kind::Punct(b':') => &[b"let", b"const", b"var"],
             _ => return false,
         };
-        // The keyword stands one further back than is remembered after `typeof`.
-        let Some(before_name) = self.before.get(back + 2) else {
-            return false;
-        };
-        name.kind == Kind::Word && before_name.kind == Kind::Word && keyword.contains(&self.cursor.bytes(*before_name))
+        let before_name = self.before[back + 2];
+        name.kind == Kind::Word && before_name.kind == Kind::Word && keyword.contains(&self.cursor.bytes(before_name))
     }
 
     /// After `import` or `export`: `type a, * as b, { c as d } from "x"`, `a = require("x")`.

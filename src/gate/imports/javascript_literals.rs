@@ -24,6 +24,11 @@ impl Scanner<'_> {
             return;
         }
         let names: [&str; 3] = ["require", "createRequire", "_load"];
+        let written = &self.reader.source[token.start..token.end];
+        let is_name = |name: &&str| written.get(1..=name.len()) == Some(name.as_bytes());
+        if !written.contains(&b'\\') && !names.iter().any(is_name) {
+            return;
+        }
         let Some(text) = self.reader.text(token).filter(|text| names.contains(&text.as_str())) else {
             return;
         };

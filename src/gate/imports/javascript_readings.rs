@@ -12,7 +12,7 @@ use super::source::{Fault, Found};
 /// always breaks off in a string or regular expression. The imports of all that work count, so
 /// that no reading can hide one, and one that breaks off unsure refuses the file.
 pub fn scan(source: &[u8], dialect: Dialect) -> Result<Vec<Found>, Fault> {
-    let has = |needle: &[u8]| source.windows(needle.len()).any(|w| w == needle);
+    let has = |needle: &[u8]| memchr::memmem::find(source, needle).is_some();
     let html: &[Html] = if has(b"<!--") || has(b"-->") {
         &[Html::Operators, Html::Comments]
     } else {

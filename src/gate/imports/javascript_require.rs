@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
         tokens.next().is_some_and(|token| token.is(b'='))
             && tokens
                 .take_while(|token| matches!(token.kind, Kind::Word | Kind::Punct(b'.' | b':')))
-                .any(|token| self.cursor.is_word(*token, b"require"))
+                .any(|token| self.cursor.is_word(token, b"require"))
     }
 
     /// `{ createRequire as r }` hides `require` behind another name.

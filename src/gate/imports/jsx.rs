@@ -112,7 +112,7 @@ impl Lexer<'_> {
 
     /// One step between the tags.
     pub(super) fn children(&mut self, start: usize, name: (usize, usize)) -> Result<(), Fault> {
-        let text = self.rest().iter().take_while(|b| !matches!(b, b'<' | b'{')).count();
+        let text = memchr::memchr2(b'<', b'{', self.rest()).unwrap_or(self.rest().len());
         self.hide(self.at + text);
         match self.rest() {
             [] => Ok(()),

@@ -144,7 +144,22 @@ impl Lexer<'_> {
     }
 
     fn code(&mut self) -> Result<(), Fault> {
-        let byte = self.source[self.at];
+        let source = self.source;
+        let byte = loop {
+            match source.get(self.at) {
+                None => return Ok(()),
+                Some(b' ' | b'\t' | 0x0B | 0x0C) => self.at += 1,
+                Some(b'\n' | b'\r') => {
+                    self.break_line();
+                    self.at += 1;
+                }
+                Some(byte) => break *byte,
+            }
+        };
+        if byte.is_ascii_alphabetic() {
+            self.word();
+            return Ok(());
+        }
         if self.html == Html::Comments
             && (self.rest().starts_with(b"<!--") || (self.line_begins && self.rest().starts_with(b"-->")))
         {
@@ -152,11 +167,6 @@ impl Lexer<'_> {
             return Ok(());
         }
         match byte {
-            b' ' | b'\t' | 0x0B | 0x0C => self.at += 1,
-            b'\n' | b'\r' => {
-                self.break_line();
-                self.at += 1;
-            }
             HIDDEN => {
                 self.out[self.at] = b' ';
                 self.at += 1;
@@ -203,9 +213,9 @@ impl Lexer<'_> {
         self.line_begins = false;
     }
 
-    pub(super) fn is_word(&self, words: &[&[u8]]) -> bool {
-        self.word
-            .is_some_and(|(start, end)| words.contains(&&self.source[start..end]))
+    /// Whether the token before is a word of which this holds.
+    pub(super) fn is_word(&self, holds: impl Fn(&[u8]) -> bool) -> bool {
+        self.word.is_some_and(|(start, end)| holds(&self.source[start..end]))
     }
 
     fn word(&mut self) {
@@ -241,7 +251,7 @@ impl Lexer<'_> {
             self.expressions.push(self.frames.len());
         }
         // `for await (` is the head of a `for` as well.
-        let stays_for = word == b"await" && self.is_word(&[b"for"]);
+        let stays_for = word == b"await" && self.is_word(|word| word == b"for");
         let noted = if stays_for { self.word } else { Some((start, self.at)) };
         self.token(b'a', slash);
         self.word = if is_property { None } else { noted };
@@ -254,7 +264,12 @@ impl Lexer<'_> {
             b'{' => matches!(self.frames.last(), Some(Frame::Brace { after: Slash::Regex })),
             b'a' => {
                 self.broke_line
-                    || self.is_word(&[b"else", b"do", b"export", b"default", b"async", b"declare", b"abstract"])
+                    || self.is_word(|word| {
+                        matches!(
+                            word,
+                            b"else" | b"do" | b"export" | b"default" | b"async" | b"declare" | b"abstract"
+                        )
+                    })
             }
             _ => false,
         }

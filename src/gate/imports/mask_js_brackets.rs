@@ -7,14 +7,14 @@ impl Lexer<'_> {
     pub(super) fn open(&mut self, byte: u8) {
         let frame = match byte {
             b'(' => {
-                let after = if self.is_word(&[b"if", b"while", b"for", b"with"]) {
+                let after = if self.is_word(|word| matches!(word, b"if" | b"while" | b"for" | b"with")) {
                     Slash::Regex
                 } else {
                     Slash::Division
                 };
                 Frame::Paren {
                     after,
-                    is_for: self.is_word(&[b"for"]),
+                    is_for: self.is_word(|word| word == b"for"),
                 }
             }
             b'[' => Frame::Square,
@@ -40,23 +40,28 @@ impl Lexer<'_> {
         }
         match self.last {
             // A block on a line of its own.
-            b'a' if self.broke_line && self.is_word(&[b"return", b"yield", b"await"]) => Slash::Unsure,
-            b'a' if self.is_word(&[
-                b"return",
-                b"typeof",
-                b"case",
-                b"in",
-                b"of",
-                b"instanceof",
-                b"new",
-                b"delete",
-                b"void",
-                b"throw",
-                b"yield",
-                b"await",
-                b"default",
-                b"extends",
-            ]) =>
+            b'a' if self.broke_line && self.is_word(|word| matches!(word, b"return" | b"yield" | b"await")) => {
+                Slash::Unsure
+            }
+            b'a' if self.is_word(|word| {
+                matches!(
+                    word,
+                    b"return"
+                        | b"typeof"
+                        | b"case"
+                        | b"in"
+                        | b"of"
+                        | b"instanceof"
+                        | b"new"
+                        | b"delete"
+                        | b"void"
+                        | b"throw"
+                        | b"yield"
+                        | b"await"
+                        | b"default"
+                        | b"extends"
+                )
+            }) =>
             {
                 Slash::Division
             }

@@ -1,5 +1,7 @@
 //! Strings, templates, comments and regular expressions of JavaScript.
 
+use memchr::{memchr3, memchr3_iter, memmem};
+
 use super::Language;
 use super::mask_js::{Frame, Lexer, Slash};
 use super::source::{Fault, UNSURE};
@@ -8,12 +10,14 @@ use super::token::{HIDDEN, is_word_byte, newline_length, word_end};
 impl Lexer<'_> {
     /// Hides bytes up to `end`, but not line breaks.
     pub(super) fn hide(&mut self, end: usize) {
-        for at in self.at..end {
-            if !matches!(self.source[at], b'\n' | b'\r') {
-                self.out[at] = HIDDEN;
-            }
-        }
+        self.fill(end, HIDDEN);
         self.at = end;
+    }
+
+    fn fill(&mut self, end: usize, with: u8) {
+        for (out, byte) in self.out[self.at..end].iter_mut().zip(&self.source[self.at..end]) {
+            *out = if matches!(byte, b'\n' | b'\r') { *byte } else { with };
+        }
     }
 
     pub(super) fn string(&mut self, quote: u8) -> Result<(), Fault> {
@@ -49,6 +53,7 @@ impl Lexer<'_> {
     pub(super) fn template(&mut self, start: usize) -> Result<(), Fault> {
         let mut at = self.at;
         loop {
+            at += memchr3(b'\\', b'`', b'$', &self.source[at..]).unwrap_or(self.source.len() - at);
             match self.source.get(at) {
                 None => {
                     return Err(Fault {
@@ -76,35 +81,37 @@ impl Lexer<'_> {
     }
 
     pub(super) fn line_comment(&mut self) {
-        while let Some(&byte) = self.source.get(self.at) {
+        let source = self.source;
+        let mut end = self.at;
+        loop {
+            end += memchr3(b'\n', b'\r', 0xE2, &source[end..]).unwrap_or(source.len() - end);
             // U+2028 and U+2029 end a line as well: code may follow them.
-            if matches!(byte, b'\n' | b'\r') || (byte == 0xE2 && matches!(self.rest(), [_, 0x80, 0xA8 | 0xA9, ..])) {
-                return;
+            match source[end..] {
+                [0xE2, 0x80, 0xA8 | 0xA9, ..] => break,
+                [0xE2, ..] => end += 1,
+                _ => break,
             }
-            self.out[self.at] = b' ';
-            self.at += 1;
         }
+        self.fill(end, b' ');
+        self.at = end;
     }
 
     pub(super) fn block_comment(&mut self) -> Result<(), Fault> {
         let start = self.at;
-        let Some(length) = self.source[start + 2..].windows(2).position(|w| w == b"*/") else {
+        let Some(length) = memmem::find(&self.source[start + 2..], b"*/") else {
             return Err(Fault {
                 why: "has a comment that never ends",
                 at: start,
             });
         };
-        self.at = start + 2 + length + 2;
-        for at in start..self.at {
-            match self.source[at] {
-                b'\n' | b'\r' => self.break_line(),
-                0xE2 if matches!(self.source[at..], [_, 0x80, 0xA8 | 0xA9, ..]) => {
-                    self.break_line();
-                    self.out[at] = b' ';
-                }
-                _ => self.out[at] = b' ',
-            }
+        let end = start + 2 + length + 2;
+        let source = self.source;
+        let is_break = |at: usize| matches!(source[at..], [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]);
+        if memchr3_iter(b'\n', b'\r', 0xE2, &source[start..end]).any(|at| is_break(start + at)) {
+            self.break_line();
         }
+        self.fill(end, b' ');
+        self.at = end;
         Ok(())
     }
 

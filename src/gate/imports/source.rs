@@ -49,7 +49,7 @@ pub struct Found {
 /// Refuses what no lexer here can read: UTF-16 and binary files have NUL bytes, and bytes that are
 /// not UTF-8 mean something else in another encoding.
 pub fn inspectable(source: &[u8]) -> Result<(), Opaque> {
-    if let Some(at) = source.iter().position(|b| *b == 0) {
+    if let Some(at) = memchr::memchr(0, source) {
         return Err(Fault {
             why: "has a NUL byte",
             at,
@@ -86,7 +86,7 @@ pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
     {
         let between = &source[seen..at];
         line += count_newlines(between);
-        if let Some(newline) = between.iter().rposition(|b| *b == b'\n') {
+        if let Some(newline) = memchr::memrchr(b'\n', between) {
             line_start = seen + newline + 1;
         }
         seen = at;
@@ -104,5 +104,5 @@ pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
 
 fn count_newlines(bytes: &[u8]) -> u32 {
     // Only `\n`, as git counts lines, although a lone `\r` ends a line for both languages.
-    u32::try_from(bytes.iter().filter(|b| **b == b'\n').count()).unwrap_or(u32::MAX - 1)
+    u32::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(u32::MAX - 1)
 }

@@ -91,19 +91,28 @@ impl<'a> Cursor<'a> {
                 };
             };
             let start = self.at;
+            let class = CLASSES[usize::from(byte)];
+            if class == BLANK {
+                self.at += 1;
+                continue;
+            }
+            if class == WORD {
+                self.at = word_end(self.mask, start, self.language);
+                return self.token(Kind::Word, start);
+            }
             match byte {
                 b'\n' | b'\r' if python => {
                     self.at += 1;
                     return self.token(Kind::Newline, start);
                 }
+                b'\n' | b'\r' => self.at += 1,
                 b'\\' if python => self.at += 1 + newline_length(&self.mask[start + 1..]),
-                b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | HIDDEN => self.at += 1,
                 b'"' | b'\'' | b'`' => return self.text(byte),
                 b'.' if self.mask[start..].starts_with(b"...") && !python => {
                     self.at += 3;
                     return self.token(Kind::Spread, start);
                 }
-                _ if is_word_byte(byte) || (byte == b'\\' && !python) => {
+                b'\\' => {
                     self.at = word_end(self.mask, start, self.language);
                     return self.token(Kind::Word, start);
                 }
@@ -167,15 +176,53 @@ pub fn unicode_blank(bytes: &[u8], language: Language) -> usize {
     }
 }
 
+const WORD: u8 = 1;
+const BLANK: u8 = 2;
+
+/// What each byte is in a mask; line breaks, which Python's statements need, are no blanks here.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = if is_word_byte(byte) {
+            WORD
+        } else if matches!(byte, b' ' | b'\t' | 0x0B | 0x0C | HIDDEN) {
+            BLANK
+        } else {
+            0
+        };
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
 /// Bytes of names and numbers. Every non-ASCII byte counts: the masks have turned Unicode blanks
 /// into spaces where the language knows such.
-pub fn is_word_byte(byte: u8) -> bool {
+pub const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#') || byte >= 0x80
 }
 
 /// The end of the word that begins at `start`; never `start` itself.
+#[inline]
 pub fn word_end(bytes: &[u8], start: usize, language: Language) -> usize {
     let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        if CLASSES[usize::from(byte)] != WORD || byte >= 0x80 {
+            if byte >= 0x80 || byte == b'\\' {
+                return rare_word_end(bytes, start, at, language);
+            }
+            break;
+        }
+        at += 1;
+    }
+    at.max(start + 1).min(bytes.len())
+}
+
+/// The end of a word with escapes or non-ASCII bytes in it, which goes on at `at`.
+#[cold]
+fn rare_word_end(bytes: &[u8], start: usize, mut at: usize, language: Language) -> usize {
     while let Some(&byte) = bytes.get(at) {
         if byte == b'\\' && language == Language::JavaScript {
             // An escape in a name: `requ\u{69}re`.
