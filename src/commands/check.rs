@@ -20,6 +20,7 @@ use crate::files;
 use crate::gate::{Finding, Rule, Verdict};
 use crate::git::range::{self, Graph};
 use crate::git::repo::Checkout;
+use crate::git::tree::Folders;
 use crate::task::{self, Task};
 use crate::trailer::Reading;
 pub use commands::Commands;
@@ -136,6 +137,7 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         tip: base.commit,
         target: base::target_tip(&checkout.repo, surroundings)?,
         head,
+        folders: Folders::default(),
     };
     let mut notices = Vec::new();
     let mut is_first = false;

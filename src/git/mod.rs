@@ -12,6 +12,7 @@ pub mod history;
 mod import;
 pub mod installed;
 pub mod large;
+mod pack_order;
 pub mod lfs;
 pub mod places;
 pub mod program;

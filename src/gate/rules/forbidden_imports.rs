@@ -7,6 +7,7 @@ mod computed;
 mod sources;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 pub(in crate::gate) use sources::resolve as follow_link;
 
@@ -363,19 +364,20 @@ fn own_packages(base: &dyn Tree, candidate: &dyn Tree) -> Result<HashSet<String>
 
 fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     let mut names = HashSet::new();
-    let root = tree.entries(&tree.root())?;
+    let root = tree.folder(&tree.root())?;
     let src = root
+        .entries
         .iter()
         .find(|entry| entry.name == b"src" && entry.kind == Kind::Tree)
         .map(|entry| entry.id);
-    let below = src.map_or(Ok(Vec::new()), |id| tree.entries(&id))?;
-    for entry in root.into_iter().chain(below) {
-        let Ok(name) = String::from_utf8(entry.name) else {
+    let below = src.map_or(Ok(Rc::default()), |id| tree.folder(&id))?;
+    for entry in root.entries.iter().chain(&below.entries) {
+        let Ok(name) = String::from_utf8(entry.name.clone()) else {
             continue;
         };
         match entry.kind {
             Kind::Tree
-                if tree.entries(&entry.id)?.iter().any(|inner| {
+                if tree.folder(&entry.id)?.entries.iter().any(|inner| {
                     inner.name == b"__init__.py" && matches!(inner.kind, Kind::File | Kind::Executable)
                 }) =>
             {
