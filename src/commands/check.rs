@@ -119,7 +119,12 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         .as_deref()
         .map(|path| read_task(&surroundings.cwd, path))
         .transpose()?;
-    let checkout = surroundings.checkout()?;
+    // A range is read by libgit2 alone, but for trailers and the commands of `--checks`.
+    let is_quiet = options.subject == Subject::Range && options.checks.is_none();
+    let checkout = match is_quiet {
+        true => surroundings.quiet_checkout()?,
+        false => surroundings.checkout()?,
+    };
     if options.subject != Subject::Range {
         return uncommitted::judge(options, &checkout, surroundings, task.as_ref());
     }

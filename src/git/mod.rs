@@ -15,6 +15,7 @@ pub mod large;
 mod pack_order;
 pub mod lfs;
 pub mod places;
+mod plain;
 pub mod program;
 pub mod range;
 pub mod refs;
