@@ -50,6 +50,7 @@ impl Checkout {
         if !outcome.success() {
             return Err(refusal(&String::from_utf8_lossy(&outcome.stderr), cwd).into());
         }
+        crate::confine::sys::bound_mapped_packs();
         crate::confine::sys::leave_ownership_to_git();
         let repo = git2::Repository::open_ext(
             cwd,
@@ -89,6 +90,7 @@ impl Checkout {
     /// # Errors
     /// As [`Checkout::discover`] and [`Git::find`].
     pub fn discover_quietly(env: &[(OsString, OsString)], cwd: &Path) -> Result<Checkout> {
+        crate::confine::sys::bound_mapped_packs();
         let (Some(git), Some(repo)) = (Git::likely(env), plain::open(cwd)) else {
             return Checkout::discover(Git::find(env)?, cwd);
         };
