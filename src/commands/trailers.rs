@@ -109,8 +109,7 @@ pub(super) fn agent_commits(checkout: &Checkout, graph: &Graph, commits: &[Oid])
 /// that word. A message in another encoding than UTF-8 may have it in other bytes; git knows which.
 fn names_no_agent(raw: &[u8]) -> bool {
     let mut header = raw.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
-    !header.any(|line| line.starts_with(b"encoding"))
-        && !raw.windows(5).any(|word| word.eq_ignore_ascii_case(b"agent"))
+    !header.any(|line| line.starts_with(b"encoding")) && !raw.windows(5).any(|word| word.eq_ignore_ascii_case(b"agent"))
 }
 
 /// What git takes for the trailers of each commit: its own idea of the last paragraph counts, and

@@ -52,7 +52,13 @@ impl Counted {
 
     /// How often the blobs were read, the one that was read most first.
     fn reads(&self) -> Vec<usize> {
-        let mut counts: Vec<usize> = self.reads.lock().expect("no thread panicked").values().copied().collect();
+        let mut counts: Vec<usize> = self
+            .reads
+            .lock()
+            .expect("no thread panicked")
+            .values()
+            .copied()
+            .collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         counts
     }
@@ -112,7 +118,9 @@ const POLICY: &str = "version: 1\neverywhere:\n  forbidden_imports: [redis, cele
 
 fn files(version: usize, import: &str) -> Vec<(String, String)> {
     let text = |number: usize| format!("import os\n{import}\n# version {version} of {number}\n");
-    (0..200).map(|number| (format!("mod_{number:03}.py"), text(number))).collect()
+    (0..200)
+        .map(|number| (format!("mod_{number:03}.py"), text(number)))
+        .collect()
 }
 
 /// A tree with a policy and nothing else.
@@ -150,7 +158,10 @@ fn policy() -> Policy {
 
 #[test]
 fn a_clean_change_reads_each_new_blob_once_and_no_old_one() {
-    let (base, candidate) = (Counted::new(1, &files(1, "")), Counted::new(2, &files(2, "import json")));
+    let (base, candidate) = (
+        Counted::new(1, &files(1, "")),
+        Counted::new(2, &files(2, "import json")),
+    );
     let verdict = rules::judge(&policy(), &base, &candidate, None).expect("a verdict");
     assert_eq!(verdict.findings, []);
     assert_eq!(verdict.inspected.files.len(), 200);

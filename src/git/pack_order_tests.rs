@@ -32,7 +32,11 @@ fn objects_come_in_the_order_of_their_packs() {
     let places = places(folder.path(), &ids);
     let mut order: Vec<usize> = (0..ids.len()).collect();
     order.sort_by_key(|&at| places[at]);
-    assert_eq!(order, [4, 2, 0, 3, 1], "no pack, then the first by offset, then the second");
+    assert_eq!(
+        order,
+        [4, 2, 0, 3, 1],
+        "no pack, then the first by offset, then the second"
+    );
 }
 
 #[test]

@@ -328,7 +328,8 @@ impl Mentions {
 
     /// Whether this content, of a regular file at this path, says any of it.
     pub(super) fn stand_in(&self, path: &[u8], content: &[u8]) -> bool {
-        links::reads_as_a_manifest(path, content) && self.0.as_ref().is_none_or(|words| names_any(content, words.iter()))
+        links::reads_as_a_manifest(path, content)
+            && self.0.as_ref().is_none_or(|words| names_any(content, words.iter()))
     }
 }
 
