@@ -20,6 +20,7 @@ use crate::files;
 use crate::gate::{Finding, Rule, Verdict};
 use crate::git::range::{self, Graph};
 use crate::git::repo::Checkout;
+use crate::git::tree::Folders;
 use crate::task::{self, Task};
 use crate::trailer::Reading;
 pub use commands::Commands;
@@ -118,7 +119,12 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         .as_deref()
         .map(|path| read_task(&surroundings.cwd, path))
         .transpose()?;
-    let checkout = surroundings.checkout()?;
+    // A range is read by libgit2 alone, but for trailers and the commands of `--checks`.
+    let is_quiet = options.subject == Subject::Range && options.checks.is_none();
+    let checkout = match is_quiet {
+        true => surroundings.quiet_checkout()?,
+        false => surroundings.checkout()?,
+    };
     if options.subject != Subject::Range {
         return uncommitted::judge(options, &checkout, surroundings, task.as_ref());
     }
@@ -136,6 +142,7 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         tip: base.commit,
         target: base::target_tip(&checkout.repo, surroundings)?,
         head,
+        folders: Folders::default(),
     };
     let mut notices = Vec::new();
     let mut is_first = false;

@@ -121,6 +121,11 @@ impl Surroundings {
     pub fn checkout(&self) -> Result<Checkout> {
         Checkout::discover(Git::find(&self.vars)?, &self.cwd)
     }
+
+    /// The same for a command that may need no git: whoever starts the checkout's git proves it first.
+    pub fn quiet_checkout(&self) -> Result<Checkout> {
+        Checkout::discover_quietly(&self.vars, &self.cwd)
+    }
 }
 
 /// Whether an agent's own sandbox is to be on: not inside of ours.

@@ -77,9 +77,15 @@ pub fn trailers(surroundings: &Surroundings, range: &str) -> Result<Report> {
 /// The agent commits among these, in their order, with what they say. A merge counts like any
 /// other commit: one that nobody would take for an agent's is a person's.
 pub(super) fn agent_commits(checkout: &Checkout, graph: &Graph, commits: &[Oid]) -> Result<Vec<Row>> {
-    let blocks = blocks(checkout, commits)?;
-    let mut rows = Vec::new();
+    let mut asked = Vec::new();
     for commit in commits {
+        if !names_no_agent(&graph.raw(*commit)?) {
+            asked.push(*commit);
+        }
+    }
+    let blocks = blocks(checkout, &asked)?;
+    let mut rows = Vec::new();
+    for commit in &asked {
         let Some(block) = blocks.get(&commit.to_string()) else {
             let message = format!("git did not answer for commit {commit}");
             return Err(Stop::new(Exit::PolicyUnusable, message)
@@ -99,6 +105,13 @@ pub(super) fn agent_commits(checkout: &Checkout, graph: &Graph, commits: &[Oid])
     Ok(rows)
 }
 
+/// Whether a commit is a person's whatever git takes for its trailers: subject and trailers of an agent's commit have
+/// that word. A message in another encoding than UTF-8 may have it in other bytes; git knows which.
+fn names_no_agent(raw: &[u8]) -> bool {
+    let mut header = raw.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
+    !header.any(|line| line.starts_with(b"encoding")) && !raw.windows(5).any(|word| word.eq_ignore_ascii_case(b"agent"))
+}
+
 /// What git takes for the trailers of each commit: its own idea of the last paragraph counts, and
 /// no setting of a person or repository may change it.
 fn blocks(checkout: &Checkout, commits: &[Oid]) -> Result<HashMap<String, Vec<u8>>> {
@@ -108,8 +121,8 @@ fn blocks(checkout: &Checkout, commits: &[Oid]) -> Result<HashMap<String, Vec<u8
         return Ok(found);
     }
     let asked: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
-    let outcome = checkout
-        .git
+    let git = checkout.git.proven()?;
+    let outcome = git
         .at(checkout.workdir.as_deref().unwrap_or(&checkout.common))
         .config("trailer.separators", ":")
         .config("core.commentChar", "#")

@@ -15,6 +15,25 @@ pub fn leave_ownership_to_git() {
     let _ = result;
 }
 
+/// Bytes of packs that libgit2 maps at a time, and of one mapping. As it comes it maps whole packs, and each page
+/// that was read of them counts as this process's memory.
+const MAPPED: libc::size_t = 32 << 20;
+const WINDOW: libc::size_t = 2 << 20;
+
+/// Bounds what libgit2 maps of packs. Call it before any other use of git2, on one thread.
+pub fn bound_mapped_packs() {
+    // SAFETY: each writes one global of libgit2 that is not locked; by this function's contract no other thread is
+    // inside libgit2.
+    let results = unsafe {
+        [
+            git2::opts::set_mwindow_size(WINDOW),
+            git2::opts::set_mwindow_mapped_limit(MAPPED),
+        ]
+    };
+    // They can fail only for an unknown option number, and then libgit2 maps as much as it likes.
+    let _ = results;
+}
+
 /// Sets every signal to its default action and blocks none, as a program expects to be started.
 /// An ignored signal would stay ignored over exec (Rust ignores SIGPIPE; `nohup` and a shell's `&`
 /// ignore others). For the stub: its process has no handlers of its own that this could break.

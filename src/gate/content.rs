@@ -13,11 +13,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::paths::{fold, is_invisible};
 use super::rules::{finding, is_regular};
+use super::survey::Survey;
 use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use links::leads_out;
 use twins::Twins;
 
 pub use malformed::MALFORMED;
+pub(super) use text::is_plain;
+
 pub use repositories::{REPOSITORIES, is_of_git_dir};
 
 /// The name under which source that nobody can review is reported.
@@ -27,10 +30,11 @@ pub(super) const UNREADABLE: &str = text::UNREADABLE;
 pub(super) const SUBMODULES: &str = "built-in: submodule links";
 
 /// Judges every change against what the bases (the parents, for a merge) had.
-pub fn judge(
+pub(super) fn judge(
     bases: &[&dyn Tree],
     candidate: &dyn Tree,
     changes: &[Change],
+    survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
     let mut twins = Twins {
@@ -76,7 +80,7 @@ pub fn judge(
             Kind::File | Kind::Executable | Kind::Tree => {}
         }
         verdict.findings.extend(twins.of(path)?);
-        if is_regular(&after) {
+        if is_regular(&after) && !survey.is_plain(path, &after.id) {
             verdict.findings.extend(text::judge(bases, candidate, change, &after)?);
         }
     }

@@ -21,6 +21,7 @@ pub mod policy;
 pub mod render;
 pub mod resolve;
 pub mod rules;
+mod survey;
 pub mod touched;
 pub mod tree;
 pub mod whole;
@@ -36,6 +37,7 @@ pub use inspected::Inspected;
 pub use lines::Line;
 pub use policy::{Policy, PolicyError};
 pub use rules::credentials::Holder;
+use survey::{Survey, Wants};
 pub use tree::{Change, Entry, Kind, Oid, Tree, Unreadable};
 
 /// Where the policy lies in every base tree.
@@ -298,7 +300,8 @@ impl From<Unreadable> for GateError {
 pub fn credentials_in(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Holder>, GateError> {
     let policy = Policy::of(base)?;
     let changes = tree::diff(base, candidate)?;
-    Ok(rules::credentials::added(&policy, &[base], candidate, &changes)?.0)
+    let survey = Survey::of(candidate, &changes, &Wants::default());
+    Ok(rules::credentials::added(&policy, &[base], candidate, &changes, &survey)?.0)
 }
 
 /// Judges a whole change: everything that differs between `base` and `candidate`, by the policy

@@ -4,6 +4,7 @@ mod raw;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 
 pub use raw::{Fault, Folder, parse};
 
@@ -94,10 +95,33 @@ pub trait Tree {
     fn faults(&self, _folder: &Oid) -> Result<Vec<Fault>, Unreadable> {
         Ok(Vec::new())
     }
+    /// Entries and faults of the folder with this id, without a copy where the tree keeps them.
+    fn folder(&self, folder: &Oid) -> Result<Rc<Folder>, Unreadable> {
+        Ok(Rc::new(Folder {
+            entries: self.entries(folder)?,
+            faults: self.faults(folder)?,
+        }))
+    }
     /// The content of a blob.
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable>;
     /// The size of a blob in bytes, without reading it.
     fn blob_size(&self, id: &Oid) -> Result<u64, Unreadable>;
+    /// The tree's blobs for several threads at once, where it can give them.
+    fn blobs(&self) -> Option<Box<dyn Blobs + '_>> {
+        None
+    }
+}
+
+/// Blobs that several threads may read at once.
+pub trait Blobs: Sync {
+    /// The content of a blob; `None` where it is larger than `limit` bytes or cannot be read, which
+    /// [`Tree::blob`] tells apart.
+    fn content(&self, id: &Oid, limit: u64) -> Option<Vec<u8>>;
+    /// Numbers by which the blobs lie beside those that they share content with: in the order of these numbers
+    /// they are read fastest.
+    fn order(&self, ids: &[Oid]) -> Vec<u64>;
+    /// How many threads are worth it.
+    fn threads(&self) -> usize;
 }
 
 /// The tree without an entry.
@@ -148,11 +172,12 @@ pub fn lookup(tree: &dyn Tree, path: &[u8]) -> Result<Option<Entry>, Unreadable>
     let mut folder = tree.root();
     let mut parts = path.split(|&b| b == b'/').peekable();
     while let Some(part) = parts.next() {
-        let Some(entry) = tree.entries(&folder)?.into_iter().find(|e| e.name == part) else {
+        let listing = tree.folder(&folder)?;
+        let Some(entry) = listing.entries.iter().find(|e| e.name == part) else {
             return Ok(None);
         };
         if parts.peek().is_none() {
-            return Ok(Some(entry));
+            return Ok(Some(entry.clone()));
         }
         if entry.kind != Kind::Tree {
             return Ok(None);
@@ -193,28 +218,21 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
                 what: format!("the whole change: too many or too deep paths, as below {start}"),
             });
         }
-        let old = before.map_or(Ok(Vec::new()), |id| base.entries(&id))?;
-        let new = after.map_or(Ok(Vec::new()), |id| candidate.entries(&id))?;
-        let mut names: BTreeMap<Vec<u8>, (Vec<Entry>, Vec<Entry>)> = BTreeMap::new();
-        for entry in old {
-            names.entry(entry.name.clone()).or_default().0.push(entry);
-        }
-        for entry in new {
-            names.entry(entry.name.clone()).or_default().1.push(entry);
-        }
-        for (name, (old, new)) in names {
+        let old = before.map_or(Ok(Rc::default()), |id| base.folder(&id))?;
+        let new = after.map_or(Ok(Rc::default()), |id| candidate.folder(&id))?;
+        for (name, (old, new)) in different(&old, &new) {
             if old == new {
                 continue;
             }
-            let path = join(&prefix, &name);
-            let old_tree = old.iter().find_map(tree_of);
-            let mut new_trees = new.iter().filter_map(tree_of).peekable();
+            let path = join(&prefix, name);
+            let old_tree = old.iter().copied().find_map(tree_of);
+            let mut new_trees = new.iter().copied().filter_map(tree_of).peekable();
             if new_trees.peek().is_none() && old_tree.is_some() {
                 open.push((path.clone(), old_tree, None));
             }
             open.extend(new_trees.map(|id| (path.clone(), old_tree, Some(id))));
-            let before = old.iter().find_map(side_of);
-            let mut sides = new.iter().filter_map(side_of).peekable();
+            let before = old.iter().copied().find_map(side_of);
+            let mut sides = new.iter().copied().filter_map(side_of).peekable();
             if sides.peek().is_none() && before.is_some() {
                 let path = path.clone();
                 changes.push(Change {
@@ -232,6 +250,40 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(changes)
+}
+
+/// The entries of two folders by name, of each folder in its order; names that are the same in both may be left out.
+type Pairs<'a> = BTreeMap<&'a [u8], (Vec<&'a Entry>, Vec<&'a Entry>)>;
+
+fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<'a> {
+    let mut names = Pairs::new();
+    let (mut old_rest, mut new_rest) = (old.entries.as_slice(), new.entries.as_slice());
+    // What stands at the same place in both is passed over, unless a name may stand once more elsewhere: then all
+    // that has the name is needed.
+    if old.faults.is_empty() && new.faults.is_empty() {
+        while let ([a, old_more @ ..], [b, new_more @ ..]) = (old_rest, new_rest) {
+            if a == b {
+                (old_rest, new_rest) = (old_more, new_more);
+                continue;
+            }
+            // In whatever order they are: what is passed by on one side only is compared by its name below.
+            if a.name <= b.name {
+                names.entry(&a.name).or_default().0.push(a);
+                old_rest = old_more;
+            }
+            if b.name <= a.name {
+                names.entry(&b.name).or_default().1.push(b);
+                new_rest = new_more;
+            }
+        }
+    }
+    for entry in old_rest {
+        names.entry(&entry.name).or_default().0.push(entry);
+    }
+    for entry in new_rest {
+        names.entry(&entry.name).or_default().1.push(entry);
+    }
+    names
 }
 
 /// `prefix/name`, or `name` at the root.

@@ -5,6 +5,7 @@
 //! meaning here and are left out.
 
 use super::policy::Stance;
+use super::survey::{Survey, Wants};
 use super::tree::{Nothing, diff};
 use super::{GateError, Policy, Tree, Verdict, content, lines, manifests, rules};
 
@@ -27,19 +28,27 @@ pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
         policies: vec![policy.id.to_string()],
         ..Verdict::default()
     };
-    content::judge(&[&Nothing], tree, &changes, &mut verdict)?;
-    // A link that is there was let in by somebody; only its change is a finding.
-    verdict.findings.retain(|found| found.judged_by != content::SUBMODULES);
-    rules::judge_content(policy, tree, &changes, &mut verdict)?;
     // No name is new in a whole tree; the forbidden ones are there or not.
     let mut standing = policy.clone();
     if let Some(dependencies) = &mut standing.dependencies {
         dependencies.new = Stance::Allow;
         dependencies.allowed.clear();
     }
-    manifests::judge(&standing, &Nothing, tree, &changes, None, &mut verdict)?;
+    let survey = Survey::of(
+        tree,
+        &changes,
+        &Wants {
+            imports: Some(policy),
+            mentions: Some(manifests::Mentions::of(&standing, None)),
+        },
+    );
+    content::judge(&[&Nothing], tree, &changes, &survey, &mut verdict)?;
+    // A link that is there was let in by somebody; only its change is a finding.
+    verdict.findings.retain(|found| found.judged_by != content::SUBMODULES);
+    rules::judge_content(policy, tree, &changes, &survey, &mut verdict)?;
+    manifests::judge(&standing, (&Nothing, tree), &changes, &survey, None, &mut verdict)?;
     // Last: it clears what the others say of the values that it finds.
-    rules::credentials::judge(policy, &[&Nothing], tree, &changes, &mut verdict)?;
+    rules::credentials::judge(policy, &[&Nothing], tree, &changes, &survey, &mut verdict)?;
     lines::attach(tree, &mut verdict)?;
     verdict.settle();
     Ok(verdict)

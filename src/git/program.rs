@@ -13,6 +13,9 @@ use crate::process::{Outcome, Tool};
 /// The oldest git that knows `GIT_ATTR_SOURCE`.
 pub const MINIMUM: (u32, u32) = (2, 41);
 
+/// The version of a git that nobody asked yet.
+const UNPROVEN: (u32, u32) = (0, 0);
+
 /// Settings that every call gets: nothing of a repository may run, nothing may ask.
 const SAFE: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
@@ -57,20 +60,11 @@ impl Git {
     /// # Errors
     /// A [`Stop`] with exit 64 that names what was found.
     pub fn find(env: &[(OsString, OsString)]) -> Result<Git> {
-        let path = env
-            .iter()
-            .find(|(key, _)| key == "PATH")
-            .map(|(_, value)| value.clone())
-            .unwrap_or_default();
         let mut seen = Vec::new();
-        for folder in std::env::split_paths(&path).filter(|folder| folder.is_absolute()) {
-            let program = folder.join("git");
-            if !program.is_file() {
-                continue;
-            }
+        for program in candidates(env) {
             let git = Git {
                 program: program.clone(),
-                version: (0, 0),
+                version: UNPROVEN,
                 env: allowed(env),
             };
             let Ok(version) = git
@@ -100,6 +94,27 @@ impl Git {
         )
     }
 
+    /// The first git on PATH, which was not started yet: see [`Git::proven`]. `None` where PATH names none.
+    pub fn likely(env: &[(OsString, OsString)]) -> Option<Git> {
+        let program = candidates(env).next()?;
+        Some(Git {
+            program,
+            version: UNPROVEN,
+            env: allowed(env),
+        })
+    }
+
+    /// A git that is known to be new enough, before it is first started.
+    ///
+    /// # Errors
+    /// As [`Git::find`].
+    pub fn proven(&self) -> Result<Git> {
+        match self.version {
+            UNPROVEN => Git::find(&self.env),
+            _ => Ok(self.clone()),
+        }
+    }
+
     /// Its path, as PATH names it.
     pub fn program(&self) -> &Path {
         &self.program
@@ -120,6 +135,17 @@ impl Git {
             plan: None,
         }
     }
+}
+
+/// Every git on PATH, in its order. Two on one machine are common.
+fn candidates(env: &[(OsString, OsString)]) -> impl Iterator<Item = PathBuf> {
+    let path = env.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
+    let folders: Vec<PathBuf> = path.map_or(Vec::new(), |path| std::env::split_paths(path).collect());
+    let programs = folders
+        .into_iter()
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("git"));
+    programs.filter(|program| program.is_file())
 }
 
 /// What git gets of the person's environment: where it finds its configuration, filters and keys;

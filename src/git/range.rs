@@ -204,7 +204,8 @@ impl<'a> Graph<'a> {
         Ok(node)
     }
 
-    fn raw(&self, commit: Oid) -> Result<Vec<u8>> {
+    /// The commit object as it is stored.
+    pub fn raw(&self, commit: Oid) -> Result<Vec<u8>> {
         let object = self
             .odb
             .read(commit)

@@ -1,5 +1,6 @@
 //! The checkout a command was started in, and the clone it belongs to.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::exit::{Exit, Stop};
 
 use super::program::{Git, first_lines};
-use super::shell;
+use super::{plain, shell};
 
 /// Where a command was started.
 pub struct Checkout {
@@ -49,6 +50,7 @@ impl Checkout {
         if !outcome.success() {
             return Err(refusal(&String::from_utf8_lossy(&outcome.stderr), cwd).into());
         }
+        crate::confine::sys::bound_mapped_packs();
         crate::confine::sys::leave_ownership_to_git();
         let repo = git2::Repository::open_ext(
             cwd,
@@ -79,6 +81,30 @@ impl Checkout {
             workdir,
             main,
             clone,
+        })
+    }
+
+    /// The same for a command that may need no git at all: its git is not proven yet, and no program is started where
+    /// a plain clone leaves nothing to ask it.
+    ///
+    /// # Errors
+    /// As [`Checkout::discover`] and [`Git::find`].
+    pub fn discover_quietly(env: &[(OsString, OsString)], cwd: &Path) -> Result<Checkout> {
+        crate::confine::sys::bound_mapped_packs();
+        let (Some(git), Some(repo)) = (Git::likely(env), plain::open(cwd)) else {
+            return Checkout::discover(Git::find(env)?, cwd);
+        };
+        crate::confine::sys::leave_ownership_to_git();
+        let git_dir = real(repo.path())?;
+        let workdir = repo.workdir().map(real).transpose()?;
+        Ok(Checkout {
+            git,
+            repo,
+            common: git_dir.clone(),
+            main: workdir.clone(),
+            clone: workdir.clone().unwrap_or_else(|| git_dir.clone()),
+            git_dir,
+            workdir,
         })
     }
 

@@ -3,30 +3,44 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Once;
 
 use git2::ObjectType;
 
-use crate::gate::tree::{Fault, Folder, parse};
+use crate::gate::tree::{Blobs, Fault, Folder, parse};
 use crate::gate::{Entry, Oid, Tree, Unreadable};
 
-use super::{from_git2, to_git2};
+use super::{from_git2, pack_order, to_git2};
 
 /// A tree in a repository's object store. libgit2 checks that each object it reads has the hash
 /// it is asked for, ignores replace refs and runs no program.
 pub struct GitTree<'a> {
     repo: &'a git2::Repository,
     root: Oid,
-    // Several rules look at the same folders.
-    folders: RefCell<HashMap<Oid, Rc<Folder>>>,
+    folders: Folders,
 }
+
+/// Folders that were read, for several trees of one store: most folders are the same in a base and its candidate.
+pub type Folders = Rc<RefCell<HashMap<Oid, Rc<Folder>>>>;
+
+/// libgit2 keeps commits, trees and tags that it read in memory, and gives them out again unchecked. Each read here is
+/// to be one of the disk, checked anew: an agent may have been at the store since. What is worth keeping is kept here.
+static UNCACHED: Once = Once::new();
 
 impl<'a> GitTree<'a> {
     /// The tree with this id.
     pub fn new(repo: &'a git2::Repository, root: Oid) -> GitTree<'a> {
+        GitTree::with(repo, root, &Folders::default())
+    }
+
+    /// The tree with this id, of a store of which these folders were read already. Not for trees between whose
+    /// readings somebody else could write to the store.
+    pub fn with(repo: &'a git2::Repository, root: Oid, folders: &Folders) -> GitTree<'a> {
+        UNCACHED.call_once(|| git2::opts::enable_caching(false));
         GitTree {
             repo,
             root,
-            folders: RefCell::default(),
+            folders: folders.clone(),
         }
     }
 
@@ -38,6 +52,16 @@ impl<'a> GitTree<'a> {
         Ok(GitTree::new(repo, from_git2(commit.tree_id())))
     }
 
+    /// The tree of a commit, of a store of which these folders were read already; see [`GitTree::with`].
+    pub fn of_commit_with(
+        repo: &'a git2::Repository,
+        commit: git2::Oid,
+        folders: &Folders,
+    ) -> Result<GitTree<'a>, Unreadable> {
+        let tree = GitTree::of_commit(repo, commit)?;
+        Ok(GitTree::with(repo, tree.root, folders))
+    }
+
     /// The tree without a single entry, as parent of a root commit. It need not exist as an object.
     pub fn empty(repo: &'a git2::Repository) -> GitTree<'a> {
         let root = Oid::from_bytes(&[0; 20]).unwrap_or_else(|| unreachable!("20 bytes fit"));
@@ -46,20 +70,12 @@ impl<'a> GitTree<'a> {
         tree
     }
 
-    /// The folder with this id, read once. Its bytes are read here and not by libgit2, which passes over
-    /// what git would not have written.
-    fn folder(&self, id: &Oid) -> Result<Rc<Folder>, Unreadable> {
-        if let Some(known) = self.folders.borrow().get(id) {
-            return Ok(known.clone());
-        }
+    /// Reads the folder with this id. Its bytes are read here and not by libgit2, which passes over what git would not
+    /// have written.
+    fn read(&self, id: &Oid) -> Result<Rc<Folder>, Unreadable> {
         let read = |error: git2::Error| unreadable("tree", id, &error);
         let odb = self.repo.odb().map_err(read)?;
-        let oid = to_git2(id).map_err(read)?;
-        // libgit2 keeps what it reads in memory, a tree only in the form in which it was asked for first. Asked so, each
-        // read of the bytes is one of the disk, checked anew: an agent may have been at the store since. It refuses some
-        // malformed trees, which are read all the same.
-        let _ = self.repo.find_tree(oid);
-        let object = odb.read(oid).map_err(read)?;
+        let object = odb.read(to_git2(id).map_err(read)?).map_err(read)?;
         let damaged = |why: String| Unreadable {
             what: format!("tree {id}: {why}"),
         };
@@ -67,9 +83,36 @@ impl<'a> GitTree<'a> {
             return Err(damaged(format!("it is a {}", object.kind())));
         }
         let folder = parse(object.data(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))?;
-        let folder = Rc::new(folder);
-        self.folders.borrow_mut().insert(*id, folder.clone());
-        Ok(folder)
+        Ok(Rc::new(folder))
+    }
+}
+
+/// The objects of a repository, which several threads may read.
+struct Store<'a> {
+    odb: git2::Odb<'a>,
+    /// The folder that holds them, its alternates not counted.
+    objects: std::path::PathBuf,
+}
+
+impl Blobs for Store<'_> {
+    fn content(&self, id: &Oid, limit: u64) -> Option<Vec<u8>> {
+        let id = to_git2(id).ok()?;
+        // Whether it is too large is asked first: an object is read as a whole.
+        let (size, kind) = self.odb.read_header(id).ok()?;
+        if kind != ObjectType::Blob || size as u64 > limit {
+            return None;
+        }
+        let object = self.odb.read(id).ok()?;
+        (object.kind() == ObjectType::Blob && object.len() as u64 <= limit).then(|| object.data().to_vec())
+    }
+
+    fn order(&self, ids: &[Oid]) -> Vec<u64> {
+        pack_order::places(&self.objects, ids)
+    }
+
+    fn threads(&self) -> usize {
+        // libgit2 lets one thread at a time into some parts of a pack.
+        std::thread::available_parallelism().map_or(1, |count| count.get().min(8))
     }
 }
 
@@ -90,6 +133,21 @@ impl Tree for GitTree<'_> {
 
     fn faults(&self, folder: &Oid) -> Result<Vec<Fault>, Unreadable> {
         Ok(self.folder(folder)?.faults.clone())
+    }
+
+    fn folder(&self, id: &Oid) -> Result<Rc<Folder>, Unreadable> {
+        if let Some(known) = self.folders.borrow().get(id) {
+            return Ok(known.clone());
+        }
+        let folder = self.read(id)?;
+        self.folders.borrow_mut().insert(*id, folder.clone());
+        Ok(folder)
+    }
+
+    fn blobs(&self) -> Option<Box<dyn Blobs + '_>> {
+        let odb = self.repo.odb().ok()?;
+        let objects = self.repo.commondir().join("objects");
+        Some(Box::new(Store { odb, objects }))
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable> {

@@ -69,8 +69,33 @@ fn sources(scene: &Scene, person: &Person) -> Result<Vec<Source>> {
     Ok(found)
 }
 
+/// Whether any commit that binds the range has settings.
+fn has_settings(scene: &Scene) -> Result<bool> {
+    for commit in scene
+        .range
+        .merge_bases
+        .iter()
+        .copied()
+        .chain([scene.tip])
+        .chain(scene.target)
+    {
+        let tree = scene.tree(commit)?;
+        if lookup(&tree, SETTINGS_PATH.as_bytes())
+            .map_err(GateError::from)?
+            .is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// What is said where nobody asked for them: that there are some.
 pub(super) fn told_of(scene: &Scene) -> Option<String> {
+    // Most have none: then nothing of a person's settings need be put together.
+    if let Ok(false) = has_settings(scene) {
+        return None;
+    }
     let count = |sources: Vec<Source>| checks_of(&sources).iter().map(|(_, checks)| checks.len()).sum();
     match sources(scene, &Person::default()).map(count) {
         Ok(0) => None,

@@ -11,7 +11,7 @@ use crate::gate::policy::PolicyError;
 use crate::gate::tree::lookup;
 use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, rules};
 use crate::git::range::{Graph, Range};
-use crate::git::tree::GitTree;
+use crate::git::tree::{Folders, GitTree};
 use crate::task::Task;
 
 /// A range and what is around it.
@@ -24,12 +24,14 @@ pub(super) struct Scene<'a> {
     /// Tip of the branch that the CI names as the target, if it does.
     pub(super) target: Option<Oid>,
     pub(super) head: Oid,
+    /// What was read of all their trees.
+    pub(super) folders: Folders,
 }
 
 impl<'a> Scene<'a> {
     /// The tree of a commit.
     pub(super) fn tree(&self, commit: Oid) -> Result<GitTree<'a>> {
-        Ok(GitTree::of_commit(self.repo, commit).map_err(GateError::from)?)
+        Ok(GitTree::of_commit_with(self.repo, commit, &self.folders).map_err(GateError::from)?)
     }
 
     /// The trees of a commit's parents; the empty tree where it is a root. Parents are the ones

@@ -5,10 +5,11 @@
 //! same place is no finding.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::hidden;
 use crate::gate::rules::shown;
-use crate::gate::tree::{Fault, join};
+use crate::gate::tree::{Fault, Folder, join};
 use crate::gate::{Finding, Kind, Oid, Tree, Unreadable};
 
 /// What judges such folders.
@@ -23,18 +24,15 @@ pub(super) fn judge(bases: &[&dyn Tree], candidate: &dyn Tree) -> Result<Vec<Fin
         if before.contains(&Some(after)) {
             continue;
         }
-        let mut known: HashSet<Fault> = HashSet::new();
-        let mut folders: Vec<Vec<(Vec<u8>, Oid)>> = Vec::new();
+        let listing = candidate.folder(&after)?;
+        let mut old: Vec<Rc<Folder>> = Vec::new();
         for (base, id) in bases.iter().zip(&before) {
-            let mut below = Vec::new();
-            if let Some(id) = id {
-                known.extend(base.faults(id)?);
-                below = folders_of(*base, id)?;
-            }
-            folders.push(below);
+            old.push(id.map_or(Ok(Rc::default()), |id| base.folder(&id))?);
         }
-        for fault in candidate.faults(&after)? {
-            if known.contains(&fault) {
+        let known: HashSet<&Fault> = old.iter().flat_map(|folder| &folder.faults).collect();
+        let folders: Vec<_> = old.iter().map(|folder| folders_of(folder)).collect();
+        for fault in &listing.faults {
+            if known.contains(fault) {
                 continue;
             }
             let place = join(&path, &fault.name);
@@ -42,24 +40,28 @@ pub(super) fn judge(bases: &[&dyn Tree], candidate: &dyn Tree) -> Result<Vec<Fin
             let hint = "git fsck names such trees too; make the commit anew with git itself";
             findings.push(hidden(&place, MALFORMED, message, hint));
         }
-        for (name, id) in folders_of(candidate, &after)? {
-            let same = |below: &Vec<(Vec<u8>, Oid)>| {
-                let at = below.binary_search_by(|(other, _)| other.cmp(&name));
+        for (name, id) in folders_of(&listing) {
+            let same = |below: &Vec<(&[u8], Oid)>| {
+                let at = below.binary_search_by(|(other, _)| (*other).cmp(name));
                 at.ok().map(|at| below[at].1)
             };
-            open.push((join(&path, &name), folders.iter().map(same).collect(), id));
+            let before: Vec<Option<Oid>> = folders.iter().map(same).collect();
+            // Most are as they were, and need no path.
+            if !before.contains(&Some(id)) {
+                open.push((join(&path, name), before, id));
+            }
         }
     }
     Ok(findings)
 }
 
 /// Name and id of every folder in a folder, sorted by name.
-fn folders_of(tree: &dyn Tree, folder: &Oid) -> Result<Vec<(Vec<u8>, Oid)>, Unreadable> {
-    let entries = tree.entries(folder)?.into_iter();
-    let mut folders: Vec<(Vec<u8>, Oid)> = entries
+fn folders_of(folder: &Folder) -> Vec<(&[u8], Oid)> {
+    let entries = folder.entries.iter();
+    let mut folders: Vec<(&[u8], Oid)> = entries
         .filter(|entry| entry.kind == Kind::Tree)
-        .map(|entry| (entry.name, entry.id))
+        .map(|entry| (entry.name.as_slice(), entry.id))
         .collect();
-    folders.sort();
-    Ok(folders)
+    folders.sort_unstable();
+    folders
 }

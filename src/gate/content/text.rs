@@ -166,10 +166,22 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
+/// Whether a file of this content, of no more than [`MAX_SOURCE`], is never a finding here.
+pub(in crate::gate) fn is_plain(content: &[u8]) -> bool {
+    defect(content).is_none() && find_control(content).is_none()
+}
+
 /// Offset of the first of U+202A to U+202E and U+2066 to U+2069 in UTF-8.
 pub(super) fn find_control(text: &[u8]) -> Option<usize> {
-    text.windows(3)
-        .position(|at| matches!(at, [0xe2, 0x80, 0xaa..=0xae] | [0xe2, 0x81, 0xa6..=0xa9]))
+    let mut from = 0;
+    while let Some(at) = text[from..].iter().position(|&byte| byte == 0xe2) {
+        let at = from + at;
+        if let Some([_, 0x80, 0xaa..=0xae] | [_, 0x81, 0xa6..=0xa9]) = text.get(at..at + 3) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+    None
 }
 
 /// Endings of files that a compiler, interpreter, build or shell reads as a program. The lists here

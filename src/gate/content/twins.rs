@@ -6,18 +6,31 @@ use std::rc::Rc;
 use super::hidden;
 use crate::gate::paths::fold;
 use crate::gate::rules::shown;
-use crate::gate::tree::{join, lookup};
+use crate::gate::tree::{Folder, join, lookup};
 use crate::gate::{Entry, Finding, Kind, Oid, Tree, Unreadable};
 
-/// Entries of one folder by their folded name.
-type Listing = Rc<HashMap<Vec<u8>, Vec<Entry>>>;
+/// The entries of one folder by their folded name.
+pub(super) struct Listing {
+    folder: Rc<Folder>,
+    /// Folded names and the places of their entries, sorted.
+    names: Vec<(Vec<u8>, usize)>,
+}
+
+impl Listing {
+    /// The entries whose names fold to this, in the folder's order.
+    pub(super) fn get(&self, folded: &[u8]) -> impl Iterator<Item = &Entry> {
+        let start = self.names.partition_point(|(name, _)| name.as_slice() < folded);
+        let same = self.names[start..].iter().take_while(move |(name, _)| name == folded);
+        same.map(|(_, at)| &self.folder.entries[*at])
+    }
+}
 
 /// Finds paths of the candidate that a case-folding or normalising file system takes for one.
 pub(super) struct Twins<'a> {
     pub(super) bases: &'a [&'a dyn Tree],
     pub(super) candidate: &'a dyn Tree,
     /// Every folder of the candidate is listed once.
-    pub(super) folders: HashMap<Oid, Listing>,
+    pub(super) folders: HashMap<Oid, Rc<Listing>>,
 }
 
 impl Twins<'_> {
@@ -32,7 +45,7 @@ impl Twins<'_> {
             let mut below = Vec::new();
             let mut twins = Vec::new();
             for (folder, id) in &places {
-                for entry in self.listing(id)?.get(&folded).into_iter().flatten() {
+                for entry in self.listing(id)?.get(&folded) {
                     let there = join(folder, &entry.name);
                     if entry.kind == Kind::Tree {
                         below.push((there.clone(), entry.id));
@@ -59,17 +72,17 @@ impl Twins<'_> {
     }
 
     /// The folder's entries, read once.
-    pub(super) fn listing(&mut self, folder: &Oid) -> Result<Listing, Unreadable> {
+    pub(super) fn listing(&mut self, folder: &Oid) -> Result<Rc<Listing>, Unreadable> {
         if let Some(known) = self.folders.get(folder) {
             return Ok(known.clone());
         }
-        let mut names: HashMap<Vec<u8>, Vec<Entry>> = HashMap::new();
-        for entry in self.candidate.entries(folder)? {
-            names.entry(fold(&entry.name)).or_default().push(entry);
-        }
-        let names = Rc::new(names);
-        self.folders.insert(*folder, names.clone());
-        Ok(names)
+        let entries = self.candidate.folder(folder)?;
+        let folded = entries.entries.iter().enumerate();
+        let mut names: Vec<(Vec<u8>, usize)> = folded.map(|(at, entry)| (fold(&entry.name), at)).collect();
+        names.sort_unstable();
+        let listing = Rc::new(Listing { folder: entries, names });
+        self.folders.insert(*folder, listing.clone());
+        Ok(listing)
     }
 
     fn in_a_base(&self, path: &[u8]) -> Result<bool, Unreadable> {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::format::format;
 use crate::gate::imports::{self, Language};
 use crate::gate::rules::{follow_link, is_regular};
+use crate::gate::survey::Survey;
 use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Kind, Tree, Unreadable};
 
@@ -28,10 +29,18 @@ pub(super) struct Links {
 /// languages in which manifests are written.
 fn may_be_a_manifest(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<bool, Unreadable> {
     Ok(match imports::language(path) {
-        None | Some(Language::Ruby | Language::Kotlin) => true,
-        Some(Language::Python) => tree.blob(&side.id)?.windows(5).any(|window| window == b"setup"),
-        Some(_) => false,
+        Some(Language::Python) => reads_as_a_manifest(path, &tree.blob(&side.id)?),
+        _ => reads_as_a_manifest(path, b""),
     })
+}
+
+/// The same, where the content is at hand.
+pub(super) fn reads_as_a_manifest(path: &[u8], content: &[u8]) -> bool {
+    match imports::language(path) {
+        None | Some(Language::Ruby | Language::Kotlin) => true,
+        Some(Language::Python) => content.windows(5).any(|window| window == b"setup"),
+        Some(_) => false,
+    }
 }
 
 impl Links {
@@ -40,12 +49,14 @@ impl Links {
     pub(super) fn of(
         candidate: &dyn Tree,
         changes: &[Change],
+        survey: &Survey,
         matters: impl Fn(&Side) -> Result<bool, Unreadable>,
     ) -> Result<Links, Unreadable> {
         let mut links = Links::default();
         let mut targets: HashSet<&[u8]> = HashSet::new();
         for change in changes {
             if let Some(side) = change.after.filter(is_regular)
+                && !survey.mentions_nothing(&change.path, &side.id)
                 && may_be_a_manifest(candidate, &change.path, &side)?
                 && matters(&side)?
             {

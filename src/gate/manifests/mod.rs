@@ -51,6 +51,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::policy::Stance;
 use super::rules::{finding, is_regular, shown};
+use super::survey::Survey;
 use super::tree::Side;
 use super::{Change, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
 use crate::task::Task;
@@ -83,9 +84,9 @@ pub(super) fn cargo_names(cargo_toml: &[u8]) -> CargoNames {
 /// lock files that changed alone.
 pub(super) fn judge(
     policy: &Policy,
-    base: &dyn Tree,
-    candidate: &dyn Tree,
+    (base, candidate): (&dyn Tree, &dyn Tree),
     changes: &[Change],
+    survey: &Survey,
     task: Option<&Task>,
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
@@ -101,7 +102,7 @@ pub(super) fn judge(
     };
     let included = Included::of(candidate, changes, |side| matters(candidate, side, &all))?;
     verdict.notices.extend(included.notice.clone());
-    let links = Links::of(candidate, changes, |side| may_name(candidate, side, &all))?;
+    let links = Links::of(candidate, changes, survey, |side| may_name(candidate, side, &all))?;
     verdict.notices.extend(links.notice.clone());
     let mut trees = Trees {
         base: Shelves::of(base),
@@ -300,11 +301,36 @@ fn may_name(tree: &dyn Tree, side: &Side, judges: &Judges) -> Result<bool, Unrea
     if !judges.denials().is_empty() || tree.blob_size(&side.id)? > MAX_MANIFEST {
         return Ok(true);
     }
-    let Ok(text) = String::from_utf8(tree.blob(&side.id)?) else {
-        return Ok(true);
+    Ok(names_any(&tree.blob(&side.id)?, judges.words()))
+}
+
+fn names_any(content: &[u8], mut words: impl Iterator<Item = impl AsRef<str>>) -> bool {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return true;
     };
     let text = text.to_ascii_lowercase();
-    Ok(text.contains(['\\', '%']) || text.contains("&#") || judges.words().any(|word| text.contains(&word)))
+    text.contains(['\\', '%']) || text.contains("&#") || words.any(|word| text.contains(word.as_ref()))
+}
+
+/// What a file must say so that, read as some manifest, a rule may refuse it: for those who have its content.
+/// Without words, anything.
+pub(super) struct Mentions(Option<Vec<String>>);
+
+impl Mentions {
+    /// By the rules of this policy and task.
+    pub(super) fn of(policy: &Policy, task: Option<&Task>) -> Mentions {
+        let all = Judges {
+            areas: policy.areas.iter().collect(),
+            ..Judges::everywhere(policy, task.is_some_and(|task| task.no_new_dependencies))
+        };
+        Mentions(all.denials().is_empty().then(|| all.words().collect()))
+    }
+
+    /// Whether this content, of a regular file at this path, says any of it.
+    pub(super) fn stand_in(&self, path: &[u8], content: &[u8]) -> bool {
+        links::reads_as_a_manifest(path, content)
+            && self.0.as_ref().is_none_or(|words| names_any(content, words.iter()))
+    }
 }
 
 /// What the base declared.

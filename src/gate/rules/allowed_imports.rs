@@ -48,7 +48,7 @@ pub(super) fn judge(
             _ => None,
         };
         let mut reported = HashSet::new();
-        for import in source.new_imports() {
+        for import in source.new_imports()? {
             // `chan::x()` after `use std::sync::mpsc as chan`, or what a glob brought: no crate without
             // an entry in Cargo.toml.
             if import.kind == ImportKind::Reference

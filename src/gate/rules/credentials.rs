@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{finding, is_regular};
 use crate::gate::credentials::{Hit, blanked, search};
+use crate::gate::survey::Survey;
 use crate::gate::tree::{Side, lookup};
 use crate::gate::{Change, Finding, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
 use crate::task::Task;
@@ -31,11 +32,12 @@ pub struct Holder {
 
 /// Every file whose change adds values that the policy does not allow, by path; and the paths of those that are too
 /// large to be searched.
-pub fn added(
+pub(in crate::gate) fn added(
     policy: &Policy,
     bases: &[&dyn Tree],
     candidate: &dyn Tree,
     changes: &[Change],
+    survey: &Survey,
 ) -> Result<(Vec<Holder>, Vec<Vec<u8>>), Unreadable> {
     let (mut holders, mut unsearched) = (Vec::new(), Vec::new());
     // What the bases have in all files that changed; read when a first value was found that its own file did not have.
@@ -44,6 +46,9 @@ pub fn added(
         let Some(after) = change.after.filter(has_content) else {
             continue;
         };
+        if survey.has_no_credential(&change.path, &after.id) {
+            continue;
+        }
         let before = before(bases, change)?;
         if before.iter().any(|(_, side)| side.id == after.id) {
             continue;
@@ -85,9 +90,10 @@ pub(in crate::gate) fn judge(
     bases: &[&dyn Tree],
     candidate: &dyn Tree,
     changes: &[Change],
+    survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
-    let (holders, unsearched) = added(policy, bases, candidate, changes)?;
+    let (holders, unsearched) = added(policy, bases, candidate, changes, survey)?;
     for path in unsearched {
         verdict.findings.push(finding(
             Rule::Uninspectable,

@@ -6,7 +6,9 @@
 mod computed;
 mod sources;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 pub(in crate::gate) use sources::resolve as follow_link;
 
@@ -17,6 +19,7 @@ use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::resolve::Target;
+use crate::gate::survey::Survey;
 use crate::gate::tree::Side;
 use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable, Verdict};
 
@@ -31,7 +34,7 @@ pub(super) struct Scanned<'a> {
     /// The areas whose import rules cover it.
     pub(super) areas: Vec<&'a Area>,
     found: Vec<Import>,
-    known: HashSet<(String, Vec<String>, bool)>,
+    known: Known<'a>,
     leads: HashMap<String, Vec<Import>>,
 }
 
@@ -42,10 +45,50 @@ impl Scanned<'_> {
     }
 
     /// The imports that rules look at: with `existing: allow` not those that the base has there.
-    pub(super) fn new_imports(&self) -> impl Iterator<Item = &Import> {
-        self.found
-            .iter()
-            .filter(|import| import.kind != ImportKind::Opaque && !self.known.contains(&spelling(import)))
+    pub(super) fn new_imports(&self) -> Result<Vec<&Import>, Unreadable> {
+        let mut new = Vec::new();
+        for import in self.found.iter().filter(|import| import.kind != ImportKind::Opaque) {
+            if !self.known.has(import)? {
+                new.push(import);
+            }
+        }
+        Ok(new)
+    }
+}
+
+/// The imports that a file had in the base, where they do not count. The base's version is read when the first import
+/// would be a finding: most changes bring none.
+struct Known<'a> {
+    base: &'a dyn Tree,
+    path: Vec<u8>,
+    /// `None` where all imports count.
+    before: Option<Side>,
+    language: Language,
+    read: OnceCell<Earlier>,
+}
+
+/// The imports of a base version, and what makes each of them known.
+struct Earlier {
+    found: Vec<Import>,
+    spellings: HashSet<(String, Vec<String>, bool)>,
+}
+
+impl Known<'_> {
+    fn has(&self, import: &Import) -> Result<bool, Unreadable> {
+        Ok(self.before.is_some() && self.earlier()?.spellings.contains(&spelling(import)))
+    }
+
+    fn earlier(&self) -> Result<&Earlier, Unreadable> {
+        if let Some(earlier) = self.read.get() {
+            return Ok(earlier);
+        }
+        let found = match &self.before {
+            // A base version that cannot be read has no known imports: all of them are new.
+            Some(before) => read(self.base, &self.path, before, self.language)?.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let spellings = found.iter().map(spelling).collect();
+        Ok(self.read.get_or_init(|| Earlier { found, spellings }))
     }
 }
 
@@ -53,16 +96,17 @@ impl Scanned<'_> {
 /// is given back.
 pub(super) fn judge<'p>(
     policy: &'p Policy,
-    own_modules: &mut Resolvers,
+    own_modules: &mut Resolvers<'p>,
     aliases: &mut Aliases,
     changes: &[Change],
+    survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<Vec<Scanned<'p>>, GateError> {
     let (base, candidate) = (own_modules.base_tree, own_modules.candidate_tree);
     let mut own = None;
     let mut scanned = Vec::new();
     let mut crates = CrateNames::of(candidate);
-    let (sources, mut bare) = sources::of(policy, candidate, changes, verdict)?;
+    let (sources, mut bare) = sources::of(policy, candidate, changes, survey, verdict)?;
     let mut sources = VecDeque::from(sources);
     while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
@@ -71,7 +115,11 @@ pub(super) fn judge<'p>(
             verdict.inspected.skip(&path, "content as in the base");
             continue;
         }
-        let found = match read(candidate, &path, &after, language)? {
+        let found = match survey.imports(&path, &after.id, language) {
+            Some(seen) => seen,
+            None => read(candidate, &path, &after, language)?,
+        };
+        let found = match found {
             Ok(found) => found,
             Err(opaque) => {
                 let judged_by = match areas.first() {
@@ -106,12 +154,13 @@ pub(super) fn judge<'p>(
             None if language != Language::Python => &HashSet::new(),
             None => own.insert(own_packages(base, candidate)?),
         };
-        let mut earlier = Vec::new();
-        if let (Stance::Allow, Some(before)) = (policy.existing, before) {
-            // A base version that cannot be read has no known imports: all of them are new.
-            earlier = read(base, &path, &before, language)?.unwrap_or_default();
-        }
-        let known: HashSet<_> = earlier.iter().map(spelling).collect();
+        let known = Known {
+            base,
+            path: path.clone(),
+            before: before.filter(|_| policy.existing == Stance::Allow),
+            language,
+            read: OnceCell::new(),
+        };
         let around = match language {
             Language::JavaScript => aliases.around(&path)?,
             _ => Vec::new(),
@@ -134,14 +183,15 @@ pub(super) fn judge<'p>(
             file.judge(area, &found, &known, own_modules, verdict)?;
         }
         let leads = file.leads;
-        let before = before.filter(|_| !earlier.is_empty());
-        computed::judge(
-            policy,
-            &path,
-            (candidate, after, &found),
-            (base, before, &earlier),
-            verdict,
-        )?;
+        let earlier = || Ok((base, known.before, known.earlier()?.found.as_slice()));
+        computed::judge(policy, &path, (candidate, after, &found), earlier, verdict)?;
+        // Only these look at them again.
+        if !areas
+            .iter()
+            .any(|area| area.may_depend_on.is_some() || area.allowed_imports.is_some())
+        {
+            continue;
+        }
         scanned.push(Scanned {
             path,
             language,
@@ -155,6 +205,11 @@ pub(super) fn judge<'p>(
         verdict.inspected.skip(&source.path, "no source file");
     }
     Ok(scanned)
+}
+
+/// Whether any import rule covers the file.
+pub(in crate::gate) fn reads_imports(policy: &Policy, path: &[u8]) -> bool {
+    policy.dynamic_imports == Stance::Deny || policy.areas.iter().any(|area| reads(area, path))
 }
 
 /// Whether the area's import rules cover the file. Case twins of a root count: on a case-folding
@@ -201,7 +256,7 @@ impl File<'_> {
         &self,
         area: &Area,
         found: &[Import],
-        known: &HashSet<(String, Vec<String>, bool)>,
+        known: &Known,
         own_modules: &mut Resolvers,
         verdict: &mut Verdict,
     ) -> Result<(), Unreadable> {
@@ -211,10 +266,12 @@ impl File<'_> {
             }
             let mut lines = HashSet::new();
             for import in found {
-                if import.kind == ImportKind::Opaque || known.contains(&spelling(import)) {
+                if import.kind == ImportKind::Opaque {
                     continue;
                 }
                 let answer = match self.answer(&rule.entry, import) {
+                    Answer::Other => continue,
+                    _ if known.has(import)? => continue,
                     Answer::Forbidden if self.is_own(&rule.entry, import, own_modules)? => Answer::Own,
                     answer => answer,
                 };
@@ -363,19 +420,20 @@ fn own_packages(base: &dyn Tree, candidate: &dyn Tree) -> Result<HashSet<String>
 
 fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     let mut names = HashSet::new();
-    let root = tree.entries(&tree.root())?;
+    let root = tree.folder(&tree.root())?;
     let src = root
+        .entries
         .iter()
         .find(|entry| entry.name == b"src" && entry.kind == Kind::Tree)
         .map(|entry| entry.id);
-    let below = src.map_or(Ok(Vec::new()), |id| tree.entries(&id))?;
-    for entry in root.into_iter().chain(below) {
-        let Ok(name) = String::from_utf8(entry.name) else {
+    let below = src.map_or(Ok(Rc::default()), |id| tree.folder(&id))?;
+    for entry in root.entries.iter().chain(&below.entries) {
+        let Ok(name) = String::from_utf8(entry.name.clone()) else {
             continue;
         };
         match entry.kind {
             Kind::Tree
-                if tree.entries(&entry.id)?.iter().any(|inner| {
+                if tree.folder(&entry.id)?.entries.iter().any(|inner| {
                     inner.name == b"__init__.py" && matches!(inner.kind, Kind::File | Kind::Executable)
                 }) =>
             {

@@ -36,7 +36,7 @@ pub(super) fn judge(
             continue;
         }
         let mut reported = HashSet::new();
-        for import in source.new_imports() {
+        for import in source.new_imports()? {
             if import.kind == ImportKind::Declared {
                 continue;
             }

@@ -17,12 +17,13 @@ mod new_folders;
 mod protected;
 mod scope;
 
-pub(in crate::gate) use forbidden_imports::follow_link;
+pub(in crate::gate) use forbidden_imports::{follow_link, reads_imports};
 
 use std::collections::HashSet;
 
 use super::imports::{Import, Language};
 use super::resolve::{self, Resolver};
+use super::survey::{Survey, Wants};
 use super::tree::{Side, diff};
 use super::{
     Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, lines, manifests,
@@ -37,9 +38,17 @@ pub fn judge(
     task: Option<&Task>,
 ) -> Result<Verdict, GateError> {
     let changes = diff(base, candidate)?;
-    let mut verdict = guard(policy, &[base], candidate, &changes)?;
+    let survey = Survey::of(
+        candidate,
+        &changes,
+        &Wants {
+            imports: Some(policy),
+            mentions: Some(manifests::Mentions::of(policy, task)),
+        },
+    );
+    let mut verdict = guard(policy, &[base], candidate, &changes, &survey)?;
     protected::forbidden_directories(policy, &changes, &mut verdict);
-    imports_of(policy, base, candidate, &changes, &mut verdict)?;
+    imports_of(policy, (base, candidate), &changes, &survey, &mut verdict)?;
     new_folders::top_level(policy, base, candidate, &mut verdict)?;
     scope::unmapped(policy, &changes, &mut verdict);
     limits::judge(policy, base, candidate, &changes, &mut verdict)?;
@@ -49,12 +58,12 @@ pub fn judge(
             new_folders::anywhere(task, base, &changes, &mut verdict)?;
         }
     }
-    manifests::judge(policy, base, candidate, &changes, task, &mut verdict)?;
+    manifests::judge(policy, (base, candidate), &changes, &survey, task, &mut verdict)?;
     once(&mut verdict);
     baseline::apply(policy, base, candidate, &mut verdict)?;
     dead::notice(policy, base, candidate, &mut verdict)?;
     // Last: they clear what the others say of the values that they find.
-    credentials::judge(policy, &[base], candidate, &changes, &mut verdict)?;
+    credentials::judge(policy, &[base], candidate, &changes, &survey, &mut verdict)?;
     if let Some(task) = task {
         credentials::of_task(policy, task, &mut verdict);
     }
@@ -69,10 +78,11 @@ pub(super) fn judge_content(
     policy: &Policy,
     tree: &dyn Tree,
     changes: &[Change],
+    survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
     protected::forbidden_directories(policy, changes, verdict);
-    imports_of(policy, tree, tree, changes, verdict)?;
+    imports_of(policy, (tree, tree), changes, survey, verdict)?;
     scope::unmapped(policy, changes, verdict);
     once(verdict);
     dead::notice(policy, tree, tree, verdict)?;
@@ -82,14 +92,14 @@ pub(super) fn judge_content(
 /// Every rule about imports; each source is read and scanned once.
 fn imports_of(
     policy: &Policy,
-    base: &dyn Tree,
-    candidate: &dyn Tree,
+    (base, candidate): (&dyn Tree, &dyn Tree),
     changes: &[Change],
+    survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
     let mut own = Resolvers::of(base, candidate);
     let mut names = aliases::Aliases::of(candidate);
-    let scanned = forbidden_imports::judge(policy, &mut own, &mut names, changes, verdict)?;
+    let scanned = forbidden_imports::judge(policy, &mut own, &mut names, changes, survey, verdict)?;
     graph::judge(policy, &mut own, &scanned, verdict)?;
     let mut crates = crate_names::CrateNames::of(candidate);
     allowed_imports::judge(&mut own, &mut names, &mut crates, &scanned, verdict)?;
@@ -160,15 +170,22 @@ pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> 
         let differs: HashSet<Vec<u8>> = diff(*parent, merge)?.into_iter().map(|change| change.path).collect();
         changes.retain(|change| differs.contains(&change.path));
     }
-    let mut verdict = guard(policy, parents, merge, &changes)?;
-    credentials::judge(policy, parents, merge, &changes, &mut verdict)?;
+    let survey = Survey::of(merge, &changes, &Wants::default());
+    let mut verdict = guard(policy, parents, merge, &changes, &survey)?;
+    credentials::judge(policy, parents, merge, &changes, &survey, &mut verdict)?;
     lines::attach(merge, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
 }
 
 /// What holds for every commit, whoever made it and whatever was asked.
-fn guard(policy: &Policy, bases: &[&dyn Tree], candidate: &dyn Tree, changes: &[Change]) -> Result<Verdict, GateError> {
+fn guard(
+    policy: &Policy,
+    bases: &[&dyn Tree],
+    candidate: &dyn Tree,
+    changes: &[Change],
+    survey: &Survey,
+) -> Result<Verdict, GateError> {
     let mut verdict = Verdict {
         paths_checked: changes.len(),
         policies: vec![policy.id.to_string()],
@@ -176,7 +193,7 @@ fn guard(policy: &Policy, bases: &[&dyn Tree], candidate: &dyn Tree, changes: &[
     };
     protected::protected_paths(policy, changes, &mut verdict);
     autoexec::judge(policy, changes, &mut verdict);
-    content::judge(bases, candidate, changes, &mut verdict)?;
+    content::judge(bases, candidate, changes, survey, &mut verdict)?;
     Ok(verdict)
 }
 

@@ -33,7 +33,9 @@ pub struct Folder {
 /// With the reason, where the bytes do not come apart into entries.
 pub fn parse(mut rest: &[u8], id_length: usize) -> Result<Folder, &'static str> {
     let mut folder = Folder::default();
-    let mut seen: HashSet<&[u8]> = HashSet::new();
+    let mut names: Vec<&[u8]> = Vec::new();
+    // Names that ascend byte by byte stand once each; the others are looked up.
+    let mut seen: Option<HashSet<&[u8]>> = None;
     let mut previous: Option<(&[u8], bool)> = None;
     while !rest.is_empty() {
         let blank = rest
@@ -66,10 +68,18 @@ pub fn parse(mut rest: &[u8], id_length: usize) -> Result<Folder, &'static str> 
             }
         };
         let is_folder = kind == Some(Kind::Tree);
-        if !seen.insert(name) {
+        if seen.is_none() && names.last().is_some_and(|before| *before >= name) {
+            seen = Some(names.iter().copied().collect());
+        }
+        names.push(name);
+        if seen.as_mut().is_some_and(|seen| !seen.insert(name)) {
             fault("stands in it twice");
         }
-        if previous.is_some_and(|(before, folder)| order(before, folder).gt(order(name, is_folder))) {
+        let is_after = |(before, folder): (&[u8], bool)| {
+            // Only where one begins with the other does it matter what is a folder.
+            before < name && !name.starts_with(before) || order(before, folder).le(order(name, is_folder))
+        };
+        if !previous.is_none_or(is_after) {
             fault("is out of order");
         }
         previous = Some((name, is_folder));

@@ -18,11 +18,11 @@ pub(super) const KEY: &str = "dynamic_imports";
 type Version<'a, S> = (&'a dyn Tree, S, &'a [Import]);
 
 /// What the computed imports of one file come to.
-pub(super) fn judge(
+pub(super) fn judge<'v>(
     policy: &Policy,
     path: &[u8],
     (candidate, after, found): Version<Side>,
-    (base, before, earlier): Version<Option<Side>>,
+    base: impl FnOnce() -> Result<Version<'v, Option<Side>>, Unreadable>,
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
     let computed: Vec<&Import> = found
@@ -44,7 +44,8 @@ pub(super) fn judge(
         return Ok(());
     }
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
-    if let Some(before) = before {
+    let (base, before, earlier) = base()?;
+    if let Some(before) = before.filter(|_| !earlier.is_empty()) {
         for text in texts(&base.blob(&before.id)?, earlier) {
             *known.entry(text).or_default() += 1;
         }

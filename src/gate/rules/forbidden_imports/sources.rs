@@ -10,6 +10,7 @@ use super::reads;
 use crate::gate::imports::{self, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::rules::{is_regular, shown};
+use crate::gate::survey::Survey;
 use crate::gate::tree::{Side, join, lookup};
 use crate::gate::{Change, Entry, Kind, Policy, Tree, Unreadable, Verdict};
 
@@ -43,6 +44,7 @@ pub(super) fn of<'a>(
     policy: &'a Policy,
     candidate: &dyn Tree,
     changes: &[Change],
+    survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<(Vec<Source<'a>>, Vec<Source<'a>>), Unreadable> {
     let (mut sources, mut bare) = (Vec::new(), Vec::new());
@@ -70,7 +72,11 @@ pub(super) fn of<'a>(
             verdict.inspected.skip(&change.path, reason);
         }
         for (path, after) in files {
-            match language(candidate, &path, &after)? {
+            let language = match survey.language(&path, &after.id) {
+                Some(language) => language,
+                None => language(candidate, &path, &after)?,
+            };
+            match language {
                 Some(language) => sources.push(Source {
                     before: change.before.filter(is_regular),
                     path,
