@@ -80,7 +80,7 @@ def stream(out):
 
 
 def once(command, cwd):
-    """Milliseconds and peak resident kilobytes of a program that must succeed."""
+    """Milliseconds, peak resident kilobytes and milliseconds of the processor of a program that must succeed."""
     started = time.perf_counter()
     process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -88,7 +88,7 @@ def once(command, cwd):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{command}: exit {process.returncode}")
-    return took, usage.ru_maxrss
+    return took, usage.ru_maxrss, (usage.ru_utime + usage.ru_stime) * 1000
 
 
 def main():
@@ -110,10 +110,11 @@ def main():
             runs = [(once(check, folder), once(diff, folder)) for _ in range(rounds)]
             ours = statistics.median(run[0][0] for run in runs)
             theirs = statistics.median(run[1][0] for run in runs)
+            cpu, theirs_cpu = (statistics.median(run[side][2] for run in runs) for side in (0, 1))
             memory = max(run[0][1] for run in runs) / 1024
             print(
                 f"{branch}: check {ours:.1f} ms, git diff-tree {theirs:.1f} ms ({ours / theirs:.2f} times), "
-                f"peak memory {memory:.0f} MiB"
+                f"peak memory {memory:.0f} MiB; of the processor {cpu:.1f} and {theirs_cpu:.1f} ms"
             )
 
 

@@ -12,6 +12,7 @@ mod limits;
 mod malformed;
 mod native;
 mod policy_change;
+mod processes;
 mod uncommitted;
 mod whole;
 
