@@ -249,7 +249,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["all", "worktree", "staged", "range", "head"])]
     pub paths: Vec<PathBuf>,
     /// With --all: an entry of the baseline for which there is no finding any more fails (2)
-    #[arg(long, requires = "all")]
+    // What conflicts with --all is named here too, or clap would not ask for it beside them.
+    #[arg(long, requires = "all", conflicts_with_all = ["base", "range", "task", "worktree", "staged", "paths"])]
     pub strict_baseline: bool,
     /// Where the range breaks no rule, also run the commands of `checks:` on it, confined
     #[arg(long, conflicts_with_all = ["all", "worktree", "staged", "paths"])]

@@ -3,7 +3,7 @@
 //! Invariant: without `--grow` the list only gets shorter.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -78,6 +78,16 @@ pub fn update(surroundings: &Surroundings, growth: Growth) -> Result<Report> {
         .into());
     };
     let file = top.join(&path);
+    if let Some(link) = link_on_the_way(&top, &path) {
+        return Err(Stop::new(
+            Exit::PolicyUnusable,
+            format!("{link} is a link, so {path} may lie outside of this repository"),
+        )
+        .hint(format!(
+            "name a file below real folders, such as `baseline: {BASELINE_PATH}`"
+        ))
+        .into());
+    }
     let before = match files::read_small(&file, MAX_BYTES) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -128,6 +138,17 @@ pub fn update(surroundings: &Surroundings, growth: Growth) -> Result<Report> {
         open,
         written,
     })
+}
+
+/// The first of the folders on the way to a file that is a symbolic link.
+fn link_on_the_way(top: &Path, path: &str) -> Option<String> {
+    let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
+    let is_link = |folder: &&str| {
+        top.join(folder)
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+    };
+    ends.into_iter().find(is_link).map(str::to_owned)
 }
 
 /// A refusal from a text that has its hint in a line of its own.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use super::Surroundings;
 use crate::exit::{Exit, Stop};
 use crate::gate::imports::{self, Language};
-use crate::gate::policy::Area;
+use crate::gate::policy::{Area, Stance};
 use crate::gate::touched::Touched;
 use crate::gate::tree::lookup;
 use crate::gate::yaml::nearest;
@@ -101,6 +101,8 @@ pub struct ImportReport {
     pub areas: Vec<String>,
     /// What the gate would say of the file with this import in it.
     pub findings: Vec<Finding>,
+    /// Whether it says nothing only because the file has the import in HEAD already.
+    pub is_old: bool,
     /// Every entry of `forbidden_imports` that could be meant.
     pub entries: Vec<ImportLine>,
 }
@@ -109,11 +111,6 @@ impl ImportReport {
     /// Whether the gate would refuse it.
     pub fn is_forbidden(&self) -> bool {
         !self.findings.is_empty()
-    }
-
-    /// Whether an entry forbids it, and the file has it in HEAD already.
-    pub fn is_old(&self) -> bool {
-        self.findings.is_empty() && self.entries.iter().any(|line| matches!(line.answer, Some((true, _))))
     }
 }
 
@@ -355,14 +352,21 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         .hint("write it as the code would: redis/client, redis.asyncio, redis::aio, github.com/redis/go-redis/v9")
     })?;
     let touched = Touched::with(tree, &path, &content).map_err(GateError::from)?;
-    let mut findings = rules::judge(&policy, tree, &touched, None)?.findings;
-    findings.retain(|found| {
+    let is_about_it = |found: &Finding| {
         found.path == path
             && matches!(
                 found.rule,
                 Rule::ForbiddenImport | Rule::DependencyEdge | Rule::ImportNotAllowed | Rule::DynamicImport
             )
-    });
+    };
+    let mut findings = rules::judge(&policy, tree, &touched, None)?.findings;
+    findings.retain(is_about_it);
+    let strict = Policy {
+        existing: Stance::Deny,
+        ..policy.clone()
+    };
+    let is_old = findings.is_empty()
+        && (rules::judge(&strict, tree, &touched, None)?.findings.iter()).any(|found| is_about_it(found));
     let areas: Vec<&Area> = policy.areas.iter().filter(|area| looks_at(area, &path)).collect();
     let entries = areas
         .iter()
@@ -399,6 +403,7 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         identity: import.identity,
         areas: areas.iter().map(|area| area.name.clone()).collect(),
         findings,
+        is_old,
         entries,
         path,
     })

@@ -1,7 +1,8 @@
 //! `agentgate land`: a kept job's candidate onto its branch, fast-forward only.
 //!
 //! Runs nothing the candidate brought: hooks are off for the checkout update, and the branch moves
-//! by compare-and-swap. No clone lock is taken: a running job does not care which branch moves.
+//! by compare-and-swap. No clone lock is taken: a running job does not care which branch moves. Landings wait for each
+//! other: git's own lock on the index of one checkout would turn both away.
 
 mod obstacles;
 mod saved;
@@ -9,6 +10,7 @@ mod saved;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use git2::Oid;
@@ -23,10 +25,16 @@ use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::tree::GitTree;
 use crate::job::{Created, Event};
+use crate::lock::{FileLock, LockError};
 use crate::process::signals;
 use crate::store::{Owner, Store};
 use obstacles::{in_the_way, must_be_writable, must_not_be_busy, must_not_be_in_the_way, must_not_be_rebased};
 use saved::Saved;
+
+/// Longest wait for another landing.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What was landed.
 #[derive(Clone, Debug)]
@@ -49,6 +57,7 @@ pub struct Report {
 /// is at the candidate already (a person merged it) needs no move.
 pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result<Report> {
     let checkout = surroundings.checkout()?;
+    let _alone = alone(&checkout)?;
     let (mut owner, created) = drop::own(&Store::of(&checkout.common), id)?;
     let (commit, base) = kept_commit(&owner, &created, id)?;
     let target = target_ref(&checkout, &created, onto, id)?;
@@ -94,6 +103,26 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         checkout: place,
         notices,
     })
+}
+
+/// The lock of landings in this clone.
+fn alone(checkout: &Checkout) -> Result<FileLock> {
+    let path = checkout.common.join("agentgate/land.lock");
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let started = Instant::now();
+    loop {
+        match FileLock::try_exclusive(&path) {
+            Err(LockError::Held { .. }) if started.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+            Err(held @ LockError::Held { .. }) => {
+                return Err(Stop::new(Exit::Locked, format!("another landing is at work: {held}"))
+                    .hint("agentgate status says which jobs are kept; land again when the other has ended")
+                    .into());
+            }
+            lock => return lock.map_err(Into::into),
+        }
+    }
 }
 
 /// Moves the branch and then the files of the place where it is checked out.

@@ -3,7 +3,7 @@
 //!
 //! Invariants: a baseline is read from the base, as the policy is, so a change cannot excuse itself.
 //! An entry excuses one occurrence of one rule on one line of text in one file, wherever that line
-//! stands; a second one like it is new. Only findings about what stands in a line are excused when a
+//! stands; a second one like it is new, and so is one that the base no longer has. Only findings about what stands in a line are excused when a
 //! change is judged: a baseline does not allow anybody to change a protected path or to edit a file
 //! that no one can review. Credentials are never excused here.
 
@@ -244,8 +244,51 @@ pub(super) fn apply(
     if policy.existing == Stance::Allow {
         return Ok(());
     }
-    excuse(&baseline, candidate, verdict, is_about_a_line)?;
+    if baseline.entries.is_empty() {
+        return Ok(());
+    }
+    let old = still_there(&verdict.findings, base, candidate)?;
+    excuse(&baseline, candidate, verdict, |at, rule| {
+        old[at] && is_about_a_line(rule)
+    })?;
     Ok(())
+}
+
+/// For each finding, whether the base's version of the file has its line as often: an entry that is stale in the base
+/// excuses nothing that comes back.
+fn still_there(findings: &[Finding], base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<bool>, Unreadable> {
+    struct File {
+        now: Option<Source>,
+        before: HashMap<Vec<u8>, usize>,
+    }
+    let mut files: HashMap<&[u8], File> = HashMap::new();
+    let mut seen: HashMap<(Rule, &[u8], Vec<u8>), Vec<u32>> = HashMap::new();
+    let mut answers = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let (true, Some(number)) = (is_about_a_line(finding.rule), finding.line) else {
+            answers.push(false);
+            continue;
+        };
+        let path = finding.path.as_slice();
+        if !files.contains_key(path) {
+            let mut before: HashMap<Vec<u8>, usize> = HashMap::new();
+            for line in Source::of(base, path)?.iter().flat_map(Source::lines) {
+                *before.entry(normalised(line)).or_default() += 1;
+            }
+            let now = Source::of(candidate, path)?;
+            files.insert(path, File { now, before });
+        }
+        let file = &files[path];
+        let text = normalised(file.now.as_ref().and_then(|now| now.line(number)).unwrap_or_default());
+        let had = file.before.get(&text).copied().unwrap_or_default();
+        // Several findings in one line are one line of the base.
+        let lines = seen.entry((finding.rule, path, text)).or_default();
+        if lines.last() != Some(&number) {
+            lines.push(number);
+        }
+        answers.push(lines.len() <= had);
+    }
+    Ok(answers)
 }
 
 /// Takes out of the verdict over a whole tree what the baseline knows, and returns the entries for
@@ -254,7 +297,7 @@ pub(super) fn apply(
 /// # Errors
 /// A file that cannot be read.
 pub fn settle(baseline: &Baseline, tree: &dyn Tree, verdict: &mut Verdict) -> Result<Vec<Known>, Unreadable> {
-    let used = excuse(baseline, tree, verdict, may_be_known)?;
+    let used = excuse(baseline, tree, verdict, |_, rule| may_be_known(rule))?;
     let stale: Vec<Known> = baseline
         .entries
         .iter()
@@ -286,7 +329,7 @@ fn excuse(
     baseline: &Baseline,
     tree: &dyn Tree,
     verdict: &mut Verdict,
-    may: fn(Rule) -> bool,
+    may: impl Fn(usize, Rule) -> bool,
 ) -> Result<HashSet<String>, Unreadable> {
     let known: HashSet<&str> = baseline
         .entries
@@ -301,8 +344,8 @@ fn excuse(
     let mut at = 0;
     verdict.findings.retain(|finding| {
         let mark = &marks[at].fingerprint;
+        let excused = may(at, finding.rule) && known.contains(mark.as_str());
         at += 1;
-        let excused = may(finding.rule) && known.contains(mark.as_str());
         if excused {
             used.insert(mark.clone());
         }

@@ -46,6 +46,11 @@ impl Source {
         Source { bytes, starts }
     }
 
+    /// Every line, as [`Source::line`] gives it.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        (1..).map_while(|number| self.line(number))
+    }
+
     /// A line by its number, from 1, without its line break and without a byte order mark.
     pub(super) fn line(&self, number: u32) -> Option<&[u8]> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;

@@ -71,16 +71,37 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
     use What::{Paths, Staged, Worktree};
     match what {
         Worktree => {
-            call(top).args(["add", "--all", "--", "."]).bytes()?;
+            show_all(top, &call)?;
+            let outcome = call(top).args(["add", "--all", "--", "."]).outcome()?;
+            if !outcome.success() || passed_over(&outcome.stderr) {
+                return Err(unreadable(&outcome.stderr).into());
+            }
         }
         Staged(_) => {}
         Paths(paths, cwd) => {
             for path in *paths {
+                if let Some(nested) = repository_around(top, &cwd.join(path)) {
+                    return Err(Stop::new(
+                        Exit::Usage,
+                        format!(
+                            "{} lies in a repository of its own, {}",
+                            path.display(),
+                            nested.display()
+                        ),
+                    )
+                    .hint(
+                        "agentgate check --worktree judges the link to it; start agentgate inside of it for its files",
+                    )
+                    .into());
+                }
                 let outcome = call(cwd)
                     .args(["add", "--all", "--"])
                     .arg(path)
                     .env("GIT_LITERAL_PATHSPECS", "1")
                     .outcome()?;
+                if passed_over(&outcome.stderr) {
+                    return Err(unreadable(&outcome.stderr).into());
+                }
                 if !outcome.success() {
                     return Err(Stop::new(
                         Exit::Usage,
@@ -107,6 +128,54 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
     odb.add_disk_alternate(&objects.to_string_lossy())
         .with_context(|| format!("objects in {} cannot be read", objects.display()))?;
     Ok(Uncommitted { tree, _folder: folder })
+}
+
+/// In the copy of the index no file stays hidden from git: one that is marked as unchanged, or as not checked out
+/// although it is there.
+fn show_all<'a>(top: &Path, call: &dyn Fn(&Path) -> Call<'a>) -> Result<()> {
+    let listed = call(top).args(["ls-files", "-v", "-z"]).bytes()?;
+    let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
+    for line in listed.split(|&byte| byte == 0) {
+        let [tag, b' ', path @ ..] = line else { continue };
+        if tag.is_ascii_lowercase() {
+            unchanged.extend_from_slice(&[path, b"\0"].concat());
+        }
+        let file = top.join(std::ffi::OsStr::from_bytes(path));
+        if tag.eq_ignore_ascii_case(&b's') && file.symlink_metadata().is_ok() {
+            skipped.extend_from_slice(&[path, b"\0"].concat());
+        }
+    }
+    for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", skipped)] {
+        if !paths.is_empty() {
+            let update = call(top).args(["update-index", option, "-z", "--stdin"]);
+            update.stdin(paths).bytes()?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether git passed over something that it could not read, which it says and does not fail for.
+fn passed_over(stderr: &[u8]) -> bool {
+    stderr.windows(24).any(|text| text == b"could not open directory")
+}
+
+fn unreadable(stderr: &[u8]) -> Stop {
+    Stop::new(
+        Exit::PolicyUnusable,
+        format!("the checkout cannot be read whole: {}", first_lines(stderr)),
+    )
+    .hint("make what it names readable, take it away, or add it to .gitignore; then check again")
+}
+
+/// The repository below `top` in which this path lies, or which it is.
+fn repository_around(top: &Path, path: &Path) -> Option<PathBuf> {
+    let path = path.canonicalize().ok()?;
+    let mut folders = path
+        .ancestors()
+        .take_while(|folder| *folder != top && folder.starts_with(top));
+    folders
+        .find(|folder| folder.join(".git").symlink_metadata().is_ok())
+        .map(Path::to_owned)
 }
 
 /// The index with its stat data, so that git reads changed files only.

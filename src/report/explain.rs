@@ -93,7 +93,7 @@ fn import(report: &ImportReport) -> String {
         report.language.name(),
         if report.is_forbidden() {
             "forbidden (exit 5)"
-        } else if report.is_old() {
+        } else if report.is_old {
             "not refused, since the file has it in HEAD already (`existing: deny` would refuse it)"
         } else if report.areas.is_empty() {
             "no import rule looks at this file"

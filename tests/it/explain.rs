@@ -153,6 +153,8 @@ fn the_package_graph_is_explained_as_it_is_judged() {
     ask("../shared/log").expect(0, &["no entry forbids it"]);
     ask("pandas").expect(0, &["forbidden (exit 5)", "[payments.allowed_imports]"]);
     ask("lodash").expect(0, &["no entry forbids it"]);
+    repo.change("payments/a.ts", "import '../legacy/rates';\n");
+    ask("../legacy/rates").expect(0, &["not refused, since the file has it in HEAD already"]);
     ask("a b").expect(64, &["is no name that javascript could import"]);
     repo.agentgate(["explain", "payments/a.ts"]).expect(
         0,

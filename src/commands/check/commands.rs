@@ -166,6 +166,14 @@ pub(super) fn run(
         verdict.notices.push(not_run(count, "the range is empty"));
         return Ok(());
     }
+    // A runner obeys what a candidate's program prints; `::stop-commands::` would switch off our own annotations.
+    let in_actions = surroundings.var("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+    if in_actions && commands.verbose {
+        verdict.notices.push(
+            "--verbose does not pass the output of checks on in GitHub Actions, where it could give commands to the runner"
+                .to_owned(),
+        );
+    }
     signals::install()?;
     let base = scene.range.merge_bases.first().copied().unwrap_or(scene.tip);
     let mut changed: Vec<Vec<u8>> = Vec::new();
@@ -213,7 +221,7 @@ pub(super) fn run(
             job: &room.name,
             host: &host,
             logs: &room.folder,
-            verbose: commands.verbose,
+            verbose: commands.verbose && !in_actions,
         };
         let mut outcome = run_all(&bench, &checks, first, &changed, watch, &mut |_| Ok(()))?;
         if let Some(signal) = outcome.interrupted {

@@ -223,6 +223,13 @@ fn baseline(source: &Source, node: &Node) -> Result<String, String> {
         );
         return Err(source.fault(node.at, &message, &format!("write {BASELINE_PATH}")));
     }
+    if text.split('/').any(|name| name.eq_ignore_ascii_case(".git")) {
+        let message = format!(
+            "`baseline` must lie in the repository, not in its git dir: `{}`",
+            text.escape_debug()
+        );
+        return Err(source.fault(node.at, &message, &format!("write {BASELINE_PATH}")));
+    }
     Ok(text.to_owned())
 }
 
@@ -235,7 +242,7 @@ pub(super) fn stance(source: &Source, node: &Node, key: &str) -> Result<Stance, 
 
 /// 0 would refuse every change, and whoever writes it means the opposite.
 fn limit(source: &Source, node: &Node, key: &str) -> Result<u32, String> {
-    match source.number(node, key)? {
+    match source.number_from(1, node, key)? {
         0 => {
             let message = format!("`{key}` is 0, so that nothing could change");
             Err(source.fault(node.at, &message, "remove the key for no limit; a limit begins at 1"))

@@ -195,8 +195,16 @@ impl<'a> Source<'a> {
 
     /// A whole number from 0 to `u32::MAX`.
     pub fn number(&self, node: &Node, key: &str) -> Result<u32, String> {
+        self.number_from(0, node, key)
+    }
+
+    /// The same where the smallest one that makes sense is this; who asks looks for smaller ones.
+    pub fn number_from(&self, least: u32, node: &Node, key: &str) -> Result<u32, String> {
         let wrong = |what: &str| {
-            let message = format!("`{key}` must be a whole number from 0 to {}, not {what}", u32::MAX);
+            let message = format!(
+                "`{key}` must be a whole number from {least} to {}, not {what}",
+                u32::MAX
+            );
             Err(self.fault(node.at, &message, ""))
         };
         match &node.value {

@@ -183,3 +183,29 @@ fn the_first_policy_passes_on_its_own() {
         &["payments/pay.ts changes as well", "commit the first policy on its own"],
     );
 }
+
+#[test]
+fn no_mark_in_the_index_hides_a_file() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let repo = Repo::new();
+        repo.git(["update-index", mark, "payments/pay.ts"]);
+        repo.write("payments/pay.ts", "import redis from 'redis';\n");
+        repo.agentgate(["check", "--worktree"])
+            .expect(5, &["payments/pay.ts:1:19"]);
+        let flags = repo.git(["ls-files", "-v", "payments/pay.ts"]);
+        assert!(!flags.starts_with('H'), "the clone's own index is as it was: {flags}");
+    }
+}
+
+#[test]
+fn a_file_of_a_repository_inside_is_not_passed_over() {
+    let repo = Repo::new();
+    repo.git(["init", "-q", "payments/inner"]);
+    repo.write("payments/inner/a.ts", "import redis from 'redis';\n");
+    for path in ["payments/inner/a.ts", "payments/inner"] {
+        repo.agentgate(["check", "--paths", path])
+            .expect(64, &["lies in a repository of its own", "payments/inner"]);
+    }
+    repo.agentgate(["check", "--worktree"])
+        .expect(2, &["the checkout cannot be read whole: ", "payments/inner"]);
+}

@@ -131,6 +131,51 @@ fn a_range_is_excused_by_the_baseline_of_its_base_only() {
 }
 
 #[test]
+fn an_entry_that_is_stale_in_the_base_excuses_nothing() {
+    let repo = adopted("existing: deny\n");
+    repo.change("payments/a.ts", "import redis from 'redis';\n");
+    repo.branch("f");
+    // The first line is known; the second was mended and comes back, and the first comes twice.
+    repo.change(
+        "payments/a.ts",
+        "import redis from 'redis';\nimport again from 'redis';\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(
+        5,
+        &["payments/a.ts:2:19", "1 finding known to the baseline", "1 finding in"],
+    );
+}
+
+#[test]
+fn a_baseline_lies_in_the_repository_and_nowhere_else() {
+    let repo = Repo::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), repo.root.join("out")).unwrap();
+    repo.change(
+        "architecture/invariants.yml",
+        &format!("{POLICY}baseline: out/b.json\n"),
+    );
+    repo.change("payments/a.ts", "import redis from 'redis';\n");
+    repo.agentgate(["baseline", "update", "--grow"])
+        .expect(2, &["out is a link", "hint: name a file below real folders"]);
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    for path in [".git/b.json", "a/.GIT/b.json"] {
+        repo.change("architecture/invariants.yml", &format!("{POLICY}baseline: {path}\n"));
+        repo.agentgate(["baseline", "update", "--grow"])
+            .expect(2, &["`baseline` must lie in the repository"]);
+    }
+}
+
+#[test]
+fn stale_entries_are_asked_for_with_all_only() {
+    let repo = adopted("");
+    for more in [&["--base", "main"][..], &["--worktree"], &[]] {
+        repo.agentgate([&["check", "--strict-baseline"], more].concat())
+            .expect(64, &["--strict-baseline"]);
+    }
+}
+
+#[test]
 fn a_baseline_does_not_open_a_forbidden_folder() {
     let repo = adopted("existing: deny\n");
     repo.branch("f");

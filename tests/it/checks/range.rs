@@ -184,6 +184,29 @@ fn a_clone_as_ci_has_it_is_enough() {
         .env("MAIN", &clone.root)
         .run()
         .expect(0, &["invariants ok; 1 path checked", "ready\n"]);
+    // A runner of GitHub would obey what a check prints.
+    let verbose = [
+        "check",
+        "--base",
+        "origin/main",
+        "--checks",
+        "--pass-env",
+        "MAIN",
+        "--verbose",
+    ];
+    let told = clone
+        .command(verbose)
+        .env("MAIN", &clone.root)
+        .env("GITHUB_ACTIONS", "true")
+        .run();
+    told.expect(
+        0,
+        &["--verbose does not pass the output of checks on in GitHub Actions"],
+    );
+    assert!(
+        !told.stderr.contains("ready\n") && !told.stdout.contains("ready\n"),
+        "{told}"
+    );
     assert!(!clone.top().join("ci-jobs").exists());
     // From a linked worktree, and for a head that is checked out nowhere.
     clone.git(["worktree", "add", "--quiet", "--detach", "../linked", "origin/main"]);
