@@ -366,7 +366,10 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         ..policy.clone()
     };
     let is_old = findings.is_empty()
-        && (rules::judge(&strict, tree, &touched, None)?.findings.iter()).any(|found| is_about_it(found));
+        && rules::judge(&strict, tree, &touched, None)?
+            .findings
+            .iter()
+            .any(is_about_it);
     let areas: Vec<&Area> = policy.areas.iter().filter(|area| looks_at(area, &path)).collect();
     let entries = areas
         .iter()

@@ -262,7 +262,9 @@ fn still_there(findings: &[Finding], base: &dyn Tree, candidate: &dyn Tree) -> R
         before: HashMap<Vec<u8>, usize>,
     }
     let mut files: HashMap<&[u8], File> = HashMap::new();
-    let mut seen: HashMap<(Rule, &[u8], Vec<u8>), Vec<u32>> = HashMap::new();
+    /// How many different lines of one text had findings so far, and the last of them.
+    type Lines<'a> = HashMap<(Rule, &'a [u8], Vec<u8>), (usize, u32)>;
+    let mut seen = Lines::new();
     let mut answers = Vec::with_capacity(findings.len());
     for finding in findings {
         let (true, Some(number)) = (is_about_a_line(finding.rule), finding.line) else {
@@ -282,11 +284,11 @@ fn still_there(findings: &[Finding], base: &dyn Tree, candidate: &dyn Tree) -> R
         let text = normalised(file.now.as_ref().and_then(|now| now.line(number)).unwrap_or_default());
         let had = file.before.get(&text).copied().unwrap_or_default();
         // Several findings in one line are one line of the base.
-        let lines = seen.entry((finding.rule, path, text)).or_default();
-        if lines.last() != Some(&number) {
-            lines.push(number);
+        let (count, last) = seen.entry((finding.rule, path, text)).or_default();
+        if *last != number {
+            (*count, *last) = (*count + 1, number);
         }
-        answers.push(lines.len() <= had);
+        answers.push(*count <= had);
     }
     Ok(answers)
 }
