@@ -91,6 +91,19 @@ fn each_form_is_found_where_it_stands() {
         // At either end of a file, and with an escaped line break before it.
         assert_eq!(rules(&value), [rule], "{rule}");
         assert_eq!(rules(&format!("{{\"a\": \"\\n{value}\\n\"}}")), [rule], "{rule}");
+        assert_eq!(rules(&format!("\"url?key\\u003d{value}\"")), [rule], "{rule}");
+    }
+}
+
+#[test]
+fn a_checksum_tells_a_token_behind_a_name() {
+    for (rule, value) in values().into_iter().filter(|(rule, _)| !rule.ends_with("webhook")) {
+        let found = rules(&format!("TOKEN_{value}"));
+        match rule {
+            "github-token" | "npm-token" if value.ends_with("0mLq17") => assert_eq!(found, [rule], "{value}"),
+            "github-token" | "npm-token" => {}
+            _ => assert_eq!(found, [""; 0], "{rule}"),
+        }
     }
 }
 

@@ -371,16 +371,24 @@ const FORMS: &[Form] = &[
     ),
 ];
 
+/// Beginnings of forms whose last characters are a checksum.
+const CHECKED: [&str; 6] = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_"];
+
 /// The token that begins here. The longest beginning counts.
 pub(super) fn at(text: &[u8], at: usize, runs: &mut Runs) -> Option<Found> {
     let rest = &text[at..];
-    if !begins(rest) || !is_boundary(text, at) {
+    if !begins(rest) {
+        return None;
+    }
+    // `TOKEN_ghp_...` is a name with a token behind it; only a checksum tells that from a longer name.
+    let is_after_name = text[..at].ends_with(b"_");
+    if !is_after_name && !is_boundary(text, at) {
         return None;
     }
     let mut best: Option<(&Form, usize)> = None;
     for form in FORMS {
         let start = form.start.as_bytes();
-        if start[0] != rest[0] || !rest.starts_with(start) {
+        if start[0] != rest[0] || !rest.starts_with(start) || (is_after_name && !CHECKED.contains(&form.start)) {
             continue;
         }
         let (least, most) = form.length;
@@ -423,10 +431,12 @@ fn begins(rest: &[u8]) -> bool {
 }
 
 /// Whether a token can begin here: not in the middle of a word. The letter of an escape (`\n`) and the digits of
-/// `%3D` belong to no word.
+/// `%3D` and `\u003d` belong to no word.
 fn is_boundary(text: &[u8], at: usize) -> bool {
     match &text[..at] {
         [.., b'\\', b'n' | b'r' | b't'] => true,
+        // `\u003d`, as some writers of JSON put `=`.
+        [.., b'\\', b'u', a, b, c, d] if [a, b, c, d].iter().all(|byte| byte.is_ascii_hexdigit()) => true,
         [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,
         [.., before] => !before.is_ascii_alphanumeric() && *before != b'_',
         [] => true,
