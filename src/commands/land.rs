@@ -57,8 +57,8 @@ pub struct Report {
 /// is at the candidate already (a person merged it) needs no move.
 pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result<Report> {
     let checkout = surroundings.checkout()?;
-    let _alone = alone(&checkout)?;
     let (mut owner, created) = drop::own(&Store::of(&checkout.common), id)?;
+    let _alone = alone(&checkout)?;
     let (commit, base) = kept_commit(&owner, &created, id)?;
     let target = target_ref(&checkout, &created, onto, id)?;
     let repo = &checkout.repo;
@@ -107,10 +107,8 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
 
 /// The lock of landings in this clone.
 fn alone(checkout: &Checkout) -> Result<FileLock> {
+    // Beside the jobs, of which there is one.
     let path = checkout.common.join("agentgate/land.lock");
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    }
     let started = Instant::now();
     loop {
         match FileLock::try_exclusive(&path) {
