@@ -308,6 +308,13 @@ pub fn signal_all(signal: rustix::process::Signal) -> io::Result<()> {
     check(unsafe { libc::kill(-1, signal.as_raw()) }.into())
 }
 
+/// The number of our session; 0 where its leader is outside of our PID namespace, as in a container that
+/// was entered. `rustix::process::getsid` has no value for that one and ends the process.
+pub fn own_session() -> i32 {
+    // SAFETY: takes a number only.
+    unsafe { libc::getsid(0) }
+}
+
 /// A child that has ended and is still on the process table, where it stays; `None` where there is none
 /// now. Fails with `ECHILD` where there is no child at all.
 pub fn ended_child() -> io::Result<Option<i32>> {

@@ -277,7 +277,7 @@ impl Tree {
     /// for a new one: what is in another than ours is the agent's.
     fn kill_group_of(&self, process: &Stat) {
         let me = rustix::process::getpid();
-        let ours = rustix::process::getsid(None).is_ok_and(|session| session.as_raw_pid() == process.session);
+        let ours = sys::own_session() == process.session;
         if process.ended()
             && process.parent == me.as_raw_pid()
             && !ours

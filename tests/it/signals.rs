@@ -77,6 +77,38 @@ fn an_agent_that_ignores_signals_is_killed() {
 }
 
 #[test]
+fn in_a_container_that_was_entered_the_agent_is_ended_too() {
+    let repo = Repo::new();
+    let task = repo.top().join("task.md");
+    fs::write(&task, "Goal: pay twice\n").expect("the task can be written");
+    let namespace = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+    let probe = repo.program("unshare").args(namespace).args(["true"]).run();
+    if probe.code != 0 {
+        eprintln!("skipped: no PID namespace can be made here: {}", probe.stderr);
+        return;
+    }
+    // The leader of its session is outside and has no number inside. Once agentgate is the first process
+    // there, for whom the kernel treats signals differently, and once a shell is.
+    for (id, prefix) in [("first", "exec"), ("second", "")] {
+        let run = format!(
+            "{prefix} '{}' run --job-id {id} --timeout 2s '{}' -- sh -c \"$1\"\nexit $?",
+            env!("CARGO_BIN_EXE_agentgate"),
+            task.display(),
+        );
+        let script = format!("trap '' TERM INT HUP\n{BUSY}\nwhile :; do sleep 0.1; done");
+        let container = repo.program("unshare").args(namespace);
+        let outcome = container.args(["sh", "-c", &run, "sh", &script]).run();
+        outcome.expect(17, &["verdict=agent-timeout"]);
+        let pids = processes(&repo, id);
+        assert!(pids.is_empty(), "{pids:?}");
+        let patch = fs::read_to_string(record(&repo, id).join("change.patch")).expect("there is a patch");
+        assert!(patch.contains("+partial"), "{patch}");
+    }
+    nothing_left(&repo);
+    lock_is_free(&repo);
+}
+
+#[test]
 fn a_second_signal_cuts_the_grace_short_and_loses_nothing() {
     let repo = Repo::new();
     let mut running = at_work(&repo, JOB, &format!("trap '' TERM INT HUP\n{BUSY}"));
