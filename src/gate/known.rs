@@ -13,8 +13,39 @@ pub(super) struct Pattern {
     /// As written.
     pub(super) text: &'static str,
     anywhere: bool,
-    parts: Vec<&'static str>,
-    folded: Vec<String>,
+    parts: Vec<Part>,
+    folded: Vec<Part>,
+}
+
+/// One part of a pattern: the name, or what stands before and after its `*`.
+#[derive(PartialEq, Eq)]
+struct Part {
+    before: Vec<u8>,
+    after: Option<Vec<u8>>,
+}
+
+impl Part {
+    fn new(text: &str) -> Part {
+        match text.split_once('*') {
+            None => Part {
+                before: text.into(),
+                after: None,
+            },
+            Some((before, after)) => Part {
+                before: before.into(),
+                after: Some(after.into()),
+            },
+        }
+    }
+
+    fn fits(&self, name: &[u8]) -> bool {
+        match &self.after {
+            None => name == self.before,
+            Some(after) => {
+                name.len() >= self.before.len() + after.len() && name.starts_with(&self.before) && name.ends_with(after)
+            }
+        }
+    }
 }
 
 /// Where a path stands to a pattern.
@@ -33,29 +64,27 @@ impl Pattern {
             Some(rest) => (true, rest),
             None => (false, rest),
         };
-        let parts: Vec<&str> = rest.split('/').collect();
         Pattern {
             text,
             anywhere,
-            folded: parts.iter().map(|part| part.to_ascii_lowercase()).collect(),
-            parts,
+            folded: rest
+                .split('/')
+                .map(|part| Part::new(&part.to_ascii_lowercase()))
+                .collect(),
+            parts: rest.split('/').map(Part::new).collect(),
         }
     }
 
     fn place(&self, path: &[&[u8]], is_twin: bool) -> Option<Place> {
-        let part = |index: usize| match is_twin {
-            true => self.folded[index].as_bytes(),
-            false => self.parts[index].as_bytes(),
-        };
+        let parts = if is_twin { &self.folded } else { &self.parts };
         let starts = if self.anywhere { path.len() } else { 1 };
         let mut above = None;
         for start in 0..starts {
             let here = &path[start..];
-            let fits = |(index, name): (usize, &&[u8])| is_like(name, part(index));
-            if !here.iter().take(self.parts.len()).enumerate().all(fits) {
+            if !here.iter().zip(parts).all(|(name, part)| part.fits(name)) {
                 continue;
             }
-            if here.len() >= self.parts.len() {
+            if here.len() >= parts.len() {
                 return Some(Place::Within);
             }
             above = Some(Place::Above);
@@ -72,8 +101,13 @@ pub(super) fn find<'a, T>(known: &'a [(Pattern, T)], path: &[u8]) -> Option<(&'a
         .map(|(path, how)| (path.split(|&byte| byte == b'/').collect::<Vec<_>>(), how));
     let mut above = None;
     for (parts, how) in &spellings {
+        let is_twin = *how == Match::Twin;
         for entry in known {
-            match entry.0.place(parts, *how == Match::Twin) {
+            // Most paths and patterns are their own twins, and were compared already.
+            if is_twin && folded == path && entry.0.folded == entry.0.parts {
+                continue;
+            }
+            match entry.0.place(parts, is_twin) {
                 Some(Place::Within) => return Some((entry, Place::Within, *how)),
                 Some(Place::Above) => above = above.or(Some((entry, Place::Above, *how))),
                 None => {}
@@ -81,17 +115,6 @@ pub(super) fn find<'a, T>(known: &'a [(Pattern, T)], path: &[u8]) -> Option<(&'a
         }
     }
     above
-}
-
-/// One part of a path against one part of a pattern.
-fn is_like(name: &[u8], pattern: &[u8]) -> bool {
-    match pattern.iter().position(|&byte| byte == b'*') {
-        None => name == pattern,
-        Some(star) => {
-            let (before, after) = (&pattern[..star], &pattern[star + 1..]);
-            name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -102,6 +102,9 @@ pub trait Tree {
             faults: self.faults(folder)?,
         }))
     }
+    /// Folders that are about to be asked for, so that several can be read at once. One that cannot be read is
+    /// no failure here: [`Tree::folder`] tells.
+    fn prepare(&self, _folders: &[Oid]) {}
     /// The content of a blob.
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable>;
     /// The size of a blob in bytes, without reading it.
@@ -207,45 +210,48 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
         })
     };
     let tree_of = |entry: &Entry| (entry.kind == Kind::Tree).then_some(entry.id);
-    // An explicit stack: an agent can nest folders deeper than a call stack allows.
-    while let Some((prefix, before, after)) = open.pop() {
-        if before == after {
-            continue;
-        }
-        if prefix.len() > MAX_PATH || changes.len() > MAX_CHANGES || open.len() > MAX_CHANGES {
-            let start = prefix.get(..200).unwrap_or(&prefix).escape_ascii();
-            return Err(Unreadable {
-                what: format!("the whole change: too many or too deep paths, as below {start}"),
-            });
-        }
-        let old = before.map_or(Ok(Rc::default()), |id| base.folder(&id))?;
-        let new = after.map_or(Ok(Rc::default()), |id| candidate.folder(&id))?;
-        for (name, (old, new)) in different(&old, &new) {
-            if old == new {
-                continue;
-            }
-            let path = join(&prefix, name);
-            let old_tree = old.iter().copied().find_map(tree_of);
-            let mut new_trees = new.iter().copied().filter_map(tree_of).peekable();
-            if new_trees.peek().is_none() && old_tree.is_some() {
-                open.push((path.clone(), old_tree, None));
-            }
-            open.extend(new_trees.map(|id| (path.clone(), old_tree, Some(id))));
-            let before = old.iter().copied().find_map(side_of);
-            let mut sides = new.iter().copied().filter_map(side_of).peekable();
-            if sides.peek().is_none() && before.is_some() {
-                let path = path.clone();
-                changes.push(Change {
-                    path,
-                    before,
-                    after: None,
+    // Level by level, so that the folders of one are read together; never by the call stack: an agent can nest
+    // folders deeper than that allows.
+    while !open.is_empty() {
+        open.retain(|(_, before, after)| before != after);
+        base.prepare(&open.iter().filter_map(|(_, before, _)| *before).collect::<Vec<_>>());
+        candidate.prepare(&open.iter().filter_map(|(_, _, after)| *after).collect::<Vec<_>>());
+        for (prefix, before, after) in std::mem::take(&mut open) {
+            if prefix.len() > MAX_PATH || changes.len() > MAX_CHANGES || open.len() > MAX_CHANGES {
+                let start = prefix.get(..200).unwrap_or(&prefix).escape_ascii();
+                return Err(Unreadable {
+                    what: format!("the whole change: too many or too deep paths, as below {start}"),
                 });
             }
-            changes.extend(sides.map(|side| Change {
-                path: path.clone(),
-                before,
-                after: Some(side),
-            }));
+            let old = before.map_or(Ok(Rc::default()), |id| base.folder(&id))?;
+            let new = after.map_or(Ok(Rc::default()), |id| candidate.folder(&id))?;
+            for (name, (old, new)) in different(&old, &new) {
+                if old == new {
+                    continue;
+                }
+                let path = join(&prefix, name);
+                let old_tree = old.iter().copied().find_map(tree_of);
+                let mut new_trees = new.iter().copied().filter_map(tree_of).peekable();
+                if new_trees.peek().is_none() && old_tree.is_some() {
+                    open.push((path.clone(), old_tree, None));
+                }
+                open.extend(new_trees.map(|id| (path.clone(), old_tree, Some(id))));
+                let before = old.iter().copied().find_map(side_of);
+                let mut sides = new.iter().copied().filter_map(side_of).peekable();
+                if sides.peek().is_none() && before.is_some() {
+                    let path = path.clone();
+                    changes.push(Change {
+                        path,
+                        before,
+                        after: None,
+                    });
+                }
+                changes.extend(sides.map(|side| Change {
+                    path: path.clone(),
+                    before,
+                    after: Some(side),
+                }));
+            }
         }
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));

@@ -20,6 +20,9 @@ pub struct GitTree<'a> {
     folders: Folders,
 }
 
+/// Fewer folders than this are read by one thread: starting another costs as much as reading some.
+const FEW: usize = 4;
+
 /// Folders that were read, for several trees of one store: most folders are the same in a base and its candidate.
 pub type Folders = Rc<RefCell<HashMap<Oid, Rc<Folder>>>>;
 
@@ -69,22 +72,24 @@ impl<'a> GitTree<'a> {
         tree.folders.borrow_mut().insert(root, Rc::default());
         tree
     }
+}
 
-    /// Reads the folder with this id. Its bytes are read here and not by libgit2, which passes over what git would not
-    /// have written.
-    fn read(&self, id: &Oid) -> Result<Rc<Folder>, Unreadable> {
-        let read = |error: git2::Error| unreadable("tree", id, &error);
-        let odb = self.repo.odb().map_err(read)?;
-        let object = odb.read(to_git2(id).map_err(read)?).map_err(read)?;
-        let damaged = |why: String| Unreadable {
-            what: format!("tree {id}: {why}"),
-        };
-        if object.kind() != ObjectType::Tree {
-            return Err(damaged(format!("it is a {}", object.kind())));
-        }
-        let folder = parse(object.data(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))?;
-        Ok(Rc::new(folder))
+/// Reads a folder by its bytes, and not by libgit2, which passes over what git would not have written.
+fn folder(odb: &git2::Odb<'_>, id: &Oid) -> Result<Folder, Unreadable> {
+    let read = |error: git2::Error| unreadable("tree", id, &error);
+    let object = odb.read(to_git2(id).map_err(read)?).map_err(read)?;
+    let damaged = |why: String| Unreadable {
+        what: format!("tree {id}: {why}"),
+    };
+    if object.kind() != ObjectType::Tree {
+        return Err(damaged(format!("it is a {}", object.kind())));
     }
+    parse(object.data(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))
+}
+
+/// How many threads are worth it: libgit2 lets one at a time into some parts of a pack.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get().min(8))
 }
 
 /// The objects of a repository, which several threads may read.
@@ -111,8 +116,7 @@ impl Blobs for Store<'_> {
     }
 
     fn threads(&self) -> usize {
-        // libgit2 lets one thread at a time into some parts of a pack.
-        std::thread::available_parallelism().map_or(1, |count| count.get().min(8))
+        threads()
     }
 }
 
@@ -139,9 +143,44 @@ impl Tree for GitTree<'_> {
         if let Some(known) = self.folders.borrow().get(id) {
             return Ok(known.clone());
         }
-        let folder = self.read(id)?;
+        let odb = self.repo.odb().map_err(|error| unreadable("tree", id, &error))?;
+        let folder = Rc::new(folder(&odb, id)?);
         self.folders.borrow_mut().insert(*id, folder.clone());
         Ok(folder)
+    }
+
+    fn prepare(&self, ids: &[Oid]) {
+        let mut missing: Vec<Oid> = ids.to_vec();
+        missing.sort_unstable();
+        missing.dedup();
+        missing.retain(|id| !self.folders.borrow().contains_key(id));
+        if missing.len() < FEW {
+            return;
+        }
+        let Ok(odb) = self.repo.odb() else { return };
+        let read = |ids: &[Oid]| -> Vec<(Oid, Folder)> {
+            let folders = ids.iter().map(|id| (*id, folder(&odb, id)));
+            folders.filter_map(|(id, folder)| Some((id, folder.ok()?))).collect()
+        };
+        let share = missing.len().div_ceil(threads());
+        let found: Vec<(Oid, Folder)> = std::thread::scope(|scope| {
+            let mut shares = missing.chunks(share);
+            let own = shares.next().unwrap_or_default();
+            // Where no further thread can be had, its share is read when it is asked for.
+            let others: Vec<_> = shares
+                .filter_map(|share| std::thread::Builder::new().spawn_scoped(scope, || read(share)).ok())
+                .collect();
+            let mut found = read(own);
+            for other in others {
+                match other.join() {
+                    Ok(more) => found.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            found
+        });
+        let found = found.into_iter().map(|(id, folder)| (id, Rc::new(folder)));
+        self.folders.borrow_mut().extend(found);
     }
 
     fn blobs(&self) -> Option<Box<dyn Blobs + '_>> {
