@@ -136,7 +136,7 @@ fn a_path_in_rust_is_an_edge_to_the_file() {
 #[test]
 fn assembler_with_a_preprocessor_has_includes() {
     let repo = scene(&[]);
-    repo.write("payments/a.s", "#include <redis/x.h>\n");
+    repo.write("payments/b.s", "#include <redis/x.h>\n");
     repo.change(
         "payments/a.S",
         "# it's\n#include <redis/x.h>\n#include \"../billing/x.h\"\n",
@@ -148,12 +148,8 @@ fn assembler_with_a_preprocessor_has_includes() {
 #[test]
 fn a_path_out_of_the_repository_is_told() {
     for (path, line, raw) in [
-        ("payments/a.c", "#include \"../../../x.h\"", "`\"../../../x.h\"`"),
-        (
-            "payments/a.c",
-            "#include \"x/../../../../x.h\"",
-            "`\"x/../../../../x.h\"`",
-        ),
+        ("payments/a.c", "#include \"../../../x.h\"", "../../../x.h"),
+        ("payments/a.c", "#include \"x/../../../../x.h\"", "x/../../../../x.h"),
         ("payments/a.rs", "#[path = \"../../x.rs\"] mod x;", "`../../x.rs`"),
         ("payments/a.rs", "include!(\"../../x.rs\");", "`../../x.rs`"),
     ] {
