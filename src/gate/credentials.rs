@@ -62,7 +62,7 @@ struct Found {
 /// NUL bytes: whether git takes a file for binary says nothing about who can read it.
 pub fn search(content: &[u8]) -> Vec<Hit> {
     let mut hits = scan(content);
-    if let Some(decoded) = decoded(content) {
+    for decoded in decoded(content) {
         let known: HashSet<String> = hits.iter().map(|hit| hit.fingerprint.clone()).collect();
         let more = scan(&decoded).into_iter();
         hits.extend(
@@ -104,20 +104,28 @@ pub fn masked(text: &str) -> String {
     "(left out: it holds credentials)\n".to_owned()
 }
 
-/// UTF-16 by its byte order mark; else what is left without NUL bytes, which is what UTF-16 without one and strings in
-/// a binary file come to.
-fn decoded(content: &[u8]) -> Option<Vec<u8>> {
-    let unit: fn([u8; 2]) -> u16 = match content {
-        [0xff, 0xfe, ..] => u16::from_le_bytes,
-        [0xfe, 0xff, ..] => u16::from_be_bytes,
-        _ if content.contains(&0) => return Some(content.iter().copied().filter(|&byte| byte != 0).collect()),
-        _ => return None,
+/// UTF-16 by its byte order mark, and what is left without NUL bytes, which is what UTF-16 without one and strings in
+/// a binary file come to, also where a mark is none and the text begins at an odd place.
+fn decoded(content: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    let unit: Option<fn([u8; 2]) -> u16> = match content {
+        [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
+        _ => None,
     };
+    all.extend(unit.map(|unit| utf16(content, unit)));
+    if content.contains(&0) {
+        all.push(content.iter().copied().filter(|&byte| byte != 0).collect());
+    }
+    all
+}
+
+fn utf16(content: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
     let units = content.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let text: String = char::decode_utf16(units)
         .map(|letter| letter.unwrap_or('\u{fffd}'))
         .collect();
-    Some(text.into_bytes())
+    text.into_bytes()
 }
 
 fn scan(text: &[u8]) -> Vec<Hit> {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::imports::{self, Import, ImportKind, Language};
 use super::policy::Area;
 use super::resolve::{Resolver, Target};
-use super::rules::graph::{may, owners};
+use super::rules::graph::{Spread, may, owners, shares_names};
 use super::{GateError, Kind, Oid, Policy, Tree, Unreadable};
 
 /// Examples that are kept of each edge and of each list.
@@ -163,6 +163,7 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
         known: HashMap::new(),
     };
     let mut edges: BTreeMap<(&str, &str, Standing), Count<Example>> = BTreeMap::new();
+    let mut spreads: HashMap<(Language, String), Spread> = HashMap::new();
     for (path, kind, id) in files {
         let areas = owners.of(&path);
         if areas.is_empty() {
@@ -187,6 +188,21 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
                 import: import.raw.clone(),
                 leads_to: leads_to.to_vec(),
             };
+            if import.kind == ImportKind::Declared && shares_names(language) {
+                let key = (language, import.raw.clone());
+                if !spreads.contains_key(&key) {
+                    let spread = Spread::of(policy, resolver.declaring(language, &import.raw)?);
+                    spreads.insert(key.clone(), spread);
+                }
+                let Some(spread) = spreads.get(&key) else { continue };
+                for area in areas.iter() {
+                    for (to, standing, place) in joined(area, spread.homes(policy, area, &path)) {
+                        let count = edges.entry((&area.name, &to.name, standing)).or_default();
+                        count.add(|| example(place));
+                    }
+                }
+                continue;
+            }
             match resolver.resolve(language, &import, &path)? {
                 Target::External => {}
                 Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
@@ -277,6 +293,24 @@ fn read(
             Ok(None)
         }
     }
+}
+
+/// The edges that a file of `area` makes by the package that it puts itself into.
+fn joined<'p, 'v>(area: &Area, homes: Vec<(&'v [u8], &'p Area)>) -> Vec<(&'p Area, Standing, &'v [u8])> {
+    let Some(allowed) = area.may_depend_on.as_deref() else {
+        return homes
+            .first()
+            .map(|(place, to)| (*to, Standing::Free, *place))
+            .into_iter()
+            .collect();
+    };
+    let named = homes.iter().find(|(_, to)| may(area, allowed, to));
+    let standing = match named {
+        Some(_) => Standing::Allowed,
+        None => Standing::Forbidden,
+    };
+    let home = named.or(homes.first());
+    home.map(|(place, to)| (*to, standing, *place)).into_iter().collect()
 }
 
 /// The edges that an import of `area` makes: one to each area that it names of those that have the

@@ -371,8 +371,23 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Beginnings of forms whose last characters are a checksum.
-const CHECKED: [&str; 6] = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_"];
+/// Beginnings of forms that nothing else has: a checksum ends them, or they are long, or a word stands in the middle.
+pub(super) const CERTAIN: [&str; 14] = [
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "npm_",
+    "github_pat_",
+    "sk-ant-",
+    "sk-proj-",
+    "sk-svcacct-",
+    "sk-admin-",
+    "pypi-AgEIcHlwaS5vcmc",
+    "pypi-AgENdGVzdC5weXBpLm9yZw",
+    "AGE-SECRET-KEY-1",
+];
 
 /// The token that begins here. The longest beginning counts.
 pub(super) fn at(text: &[u8], at: usize, runs: &mut Runs) -> Option<Found> {
@@ -380,15 +395,12 @@ pub(super) fn at(text: &[u8], at: usize, runs: &mut Runs) -> Option<Found> {
     if !begins(rest) {
         return None;
     }
-    // `TOKEN_ghp_...` is a name with a token behind it; only a checksum tells that from a longer name.
-    let is_after_name = text[..at].ends_with(b"_");
-    if !is_after_name && !is_boundary(text, at) {
-        return None;
-    }
+    // `TOKEN_ghp_...` and `xghp_...` are a name with a token behind it; only a certain form tells that from a longer name.
+    let is_after_name = !is_boundary(text, at);
     let mut best: Option<(&Form, usize)> = None;
     for form in FORMS {
         let start = form.start.as_bytes();
-        if start[0] != rest[0] || !rest.starts_with(start) || (is_after_name && !CHECKED.contains(&form.start)) {
+        if start[0] != rest[0] || !rest.starts_with(start) || (is_after_name && !CERTAIN.contains(&form.start)) {
             continue;
         }
         let (least, most) = form.length;
@@ -453,6 +465,9 @@ mod tests {
             assert!(begins(form.start.as_bytes()), "{}", form.start);
             assert_eq!(super::super::skip(form.start.as_bytes()), 0, "{}", form.start);
             assert!(form.length.0 <= form.length.1);
+        }
+        for start in CERTAIN {
+            assert!(FORMS.iter().any(|form| form.start == start), "{start}");
         }
     }
 }

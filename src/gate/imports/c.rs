@@ -20,8 +20,9 @@ mod names;
 mod tests;
 
 use super::source::{Fault, Found};
+pub(super) use lexer::RawStrings;
 
 /// Every import of the file.
-pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
-    lexer::Lexer::new(source).run()
+pub fn scan(source: &[u8], raw_strings: RawStrings) -> Result<Vec<Found>, Fault> {
+    lexer::Lexer::new(source, raw_strings).run()
 }

@@ -16,8 +16,7 @@
 //! opaque import, and each literal argument and list element in it counts. A name that a file
 //! computes from pieces stays what the opaque import says: unknown.
 //!
-//! Not seen: code in strings (`eval`, `exec`, `data:`), files that are loaded under an ending that
-//! is no source (`require("./x.txt")`), what another file exports under an own name. One statement may yield several imports at one
+//! Not seen: code in strings (`eval`, `exec`, `data:`), what another file exports under an own name. One statement may yield several imports at one
 //! position: report one finding per (rule, line).
 
 mod arguments;
@@ -75,6 +74,7 @@ mod tests_rust_go;
 pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
 pub(super) use matching::is_match;
 pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
+pub(super) use rust::PACKAGE;
 
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,7 +92,7 @@ pub enum Language {
     /// .kt .kts
     Kotlin,
     /// C and C++: .c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .ipp .tpp .tcc .txx .ixx .cppm .ccm .cxxm
-    /// .c++m .m .mm .cu .cuh
+    /// .c++m .m .mm .cu .cuh, and of assembler what is preprocessed: .S (in that case) and .sx
     C,
     /// .cs .csx
     CSharp,
@@ -193,7 +193,7 @@ pub enum ImportKind {
     Opaque,
     /// `jest.mock("y")`, `vi.mock("y")`
     Mock,
-    /// `#include <y>`, PHP's `include "y"`
+    /// `#include <y>`, PHP's `include "y"`, Rust's `include!("y")` and `#[path = "y"] mod x;`
     Include,
     /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
     /// PHP.
@@ -215,7 +215,8 @@ pub struct Import {
     /// dotted path with the name (`redis.asyncio`, `..db.x`, `.redis`), without it for `*`. Where
     /// only the beginning is a literal (`require("redis/" + x)`), that beginning. Of Rust one path
     /// for each leaf of a tree (`redis::aio::Connection`, `crate::db`, `self::redis::x`), of C and C++
-    /// with the delimiters (`<redis/x.h>`, `"x.h"`), which tell where it is looked for.
+    /// with the delimiters (`<redis/x.h>`, `"x.h"`), which tell where it is looked for; of Rust's includes
+    /// the path, which [`PACKAGE`] may begin.
     pub raw: String,
     /// The external identity in segments (`["redis", "client"]`, `["@redis", "client"]`,
     /// `["redis", "asyncio"]`, `["github.com", "redis", "go-redis", "v9"]`); empty where the file
@@ -263,6 +264,10 @@ pub fn language(path: &[u8]) -> Option<Language> {
     {
         return Some(Language::Ruby);
     }
+    // `.s` is not preprocessed: no include in it does anything.
+    if name.ends_with(b".S") {
+        return Some(Language::C);
+    }
     match ending(path)?.as_slice() {
         b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" | b"vue" | b"svelte" => {
             Some(Language::JavaScript)
@@ -273,9 +278,8 @@ pub fn language(path: &[u8]) -> Option<Language> {
         b"java" => Some(Language::Java),
         b"kt" | b"kts" => Some(Language::Kotlin),
         b"c" | b"h" | b"cc" | b"cpp" | b"cxx" | b"c++" | b"hh" | b"hpp" | b"hxx" | b"h++" | b"inl" | b"ipp"
-        | b"tpp" | b"tcc" | b"txx" | b"ixx" | b"cppm" | b"ccm" | b"cxxm" | b"c++m" | b"m" | b"mm" | b"cu" | b"cuh" => {
-            Some(Language::C)
-        }
+        | b"tpp" | b"tcc" | b"txx" | b"ixx" | b"cppm" | b"ccm" | b"cxxm" | b"c++m" | b"m" | b"mm" | b"cu" | b"cuh"
+        | b"sx" => Some(Language::C),
         b"cs" | b"csx" => Some(Language::CSharp),
         b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" => {
             Some(Language::Ruby)
@@ -391,7 +395,20 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
         Language::Go => go::scan(source),
         Language::Java => java::scan(source),
         Language::Kotlin => kotlin::scan(source),
-        Language::C => c::scan(source),
+        Language::C => {
+            let is_cpp = !matches!(
+                ending(path).as_deref(),
+                Some(b"c" | b"h" | b"m" | b"s" | b"sx" | b"inc")
+            );
+            let is_named = is_cpp && self::language(path) == Some(Language::C);
+            c::scan(
+                source,
+                match is_named {
+                    true => c::RawStrings::Known,
+                    false => c::RawStrings::Doubtful,
+                },
+            )
+        }
         Language::CSharp => csharp::scan(source),
         Language::Ruby => ruby::scan(source),
         Language::Php => php::scan(source),

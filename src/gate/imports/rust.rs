@@ -1,5 +1,6 @@
 //! Imports of a Rust file: `use`, one for each leaf of its tree, `extern crate`, and names of a
-//! crate at the root of a path (`redis::cmd()`, `#[redis::test]`), which need no import.
+//! crate at the root of a path (`redis::cmd()`, `#[redis::test]`), which need no import. Files that are
+//! named by their path are includes, see [`included`].
 //!
 //! What is in the brackets of a macro is code like any other. Whether a name is a crate's is told
 //! by [`scopes`]; where it is not certain, it is taken for a crate's. Chosen, where only types or
@@ -16,6 +17,7 @@
 //!   calls count as references. Macros of other files, and names that a macro puts together, are
 //!   not seen.
 
+mod included;
 mod mask;
 mod roots;
 mod scopes;
@@ -23,6 +25,8 @@ mod statements;
 #[cfg(test)]
 mod tests;
 mod use_tree;
+
+pub(in crate::gate) use included::PACKAGE;
 
 use std::collections::HashSet;
 
@@ -170,9 +174,9 @@ impl<'a> Scanner<'a> {
             match token.kind {
                 Kind::End => break,
                 Kind::Punct(b'{' | b'(' | b'[') => self.open(token),
-                Kind::Punct(b'}' | b')' | b']') => self.close(token),
+                Kind::Punct(b'}' | b')' | b']') => self.close(token)?,
                 Kind::Punct(b';' | b',') => self.item = self.item.filter(|(_, depth)| *depth != self.frames.len()),
-                Kind::Punct(b'!') if before[0].kind == Kind::Word => self.call(before[0]),
+                Kind::Punct(b'!') if before[0].kind == Kind::Word => self.call(before[0])?,
                 Kind::Punct(b'#') => self.attribute(),
                 Kind::Path => self.path(token, before)?,
                 Kind::Word => self.word(token, before, was_public)?,
@@ -229,8 +233,10 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    fn close(&mut self, token: Lexeme) {
-        let Some(frame) = self.frames.pop() else { return };
+    fn close(&mut self, token: Lexeme) -> Result<(), Fault> {
+        let Some(frame) = self.frames.pop() else {
+            return Ok(());
+        };
         let depth = self.frames.len();
         if frame.flags & BRACE != 0 {
             self.scopes.close(frame.scope);
@@ -244,7 +250,11 @@ impl<'a> Scanner<'a> {
         self.is_public = frame.flags & VISIBILITY != 0;
         if frame.flags & BEGINS_ATTRIBUTE != 0 {
             self.end_attribute(frame, token.start);
+            if frame.flags & INNER == 0 {
+                self.module_path(frame.start as usize, token.start)?;
+            }
         }
+        Ok(())
     }
 
     /// `#[` or `#![`, with the cursor after the `#`.
@@ -309,17 +319,21 @@ impl<'a> Scanner<'a> {
     }
 
     /// After `name !`.
-    fn call(&mut self, name: Lexeme) {
+    fn call(&mut self, name: Lexeme) -> Result<(), Fault> {
         let is_open = |token: Lexeme| token.is(b'{') || token.is(b'(') || token.is(b'[');
         let next = self.cursor.peek();
         if is_open(next) {
             self.opening = Some(Opening::Call(name));
+            if matches!(self.cursor.bytes(name), b"include" | b"r#include") {
+                self.include()?;
+            }
         } else if next.kind == Kind::Word && self.cursor.is_word(name, b"macro_rules") {
             self.cursor.next();
             if is_open(self.cursor.peek()) {
                 self.opening = Some(Opening::Rules(next));
             }
         }
+        Ok(())
     }
 
     fn word(&mut self, token: Lexeme, before: [Lexeme; 2], was_public: bool) -> Result<(), Fault> {

@@ -55,8 +55,11 @@ pub(super) fn resolve(files: &Files, raw: &str, from: &[u8]) -> Target {
             return Target::one(only.clone());
         }
     }
-    if is_quoted && (path.starts_with(b"./") || path.starts_with(b"../")) {
-        return Target::unresolved("no such file");
+    if has_parts(path) {
+        return Target::unresolved(match follow(parent(from), path) {
+            Some(_) => "no such file",
+            None => "it leads out of the repository",
+        });
     }
     let holds_headers = |root: &&Vec<u8>| {
         let folder = follow(root, parent(path)).filter(|_| path.contains(&b'/'));

@@ -10,8 +10,6 @@ use super::Target;
 use super::files::{Files, name};
 use crate::gate::tree::Unreadable;
 
-/// Source files whose namespaces are read.
-const MAX_FILES: usize = 50_000;
 /// Segments of a name that are looked at; the type stands among them.
 const MAX_SEGMENTS: usize = 64;
 /// First segments that are the framework's, in lower case.
@@ -34,7 +32,7 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
             files: HashMap::new(),
             heads: HashSet::new(),
         };
-        for path in paths.into_iter().take(MAX_FILES) {
+        for path in paths {
             let text = files.text(path)?.unwrap_or_default();
             let found: HashSet<String> = declared(&text).collect();
             for namespace in found {
@@ -48,6 +46,18 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
     match known {
         Some(known) => Ok(known),
         None => unreachable!("it was set above"),
+    }
+}
+
+impl Namespaces {
+    /// The files that declare exactly this namespace, sorted; none of the framework's.
+    pub(super) fn files_of(&self, namespace: &str) -> &[Vec<u8>] {
+        let name = namespace.to_lowercase();
+        let first = name.split('.').next().unwrap_or_default();
+        if FRAMEWORK.contains(&first) {
+            return &[];
+        }
+        self.files.get(&name).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -119,6 +119,11 @@ impl<'a> Files<'a> {
         all
     }
 
+    /// The blob or folder at exactly this path, links not followed.
+    pub(super) fn id(&self, path: &[u8]) -> Option<Oid> {
+        self.entries.get(path).map(|(_, id)| *id)
+    }
+
     /// What is at this path (without `.` and `..`), links followed.
     pub(super) fn find(&self, path: &[u8]) -> Option<Spot> {
         let spot = |path: &[u8], kind: Kind, id: Oid| {

@@ -163,7 +163,7 @@ impl<'a> Resolver<'a> {
             Language::Go => go::resolve(files, &mut known.go, &import.raw, from),
             Language::Java | Language::Kotlin => {
                 let packages = jvm::packages(files, &mut known.jvm)?;
-                Ok(jvm::resolve(files, packages, &import.identity))
+                jvm::resolve(files, packages, &import.identity)
             }
             Language::C => Ok(c::resolve(files, &import.raw, from)),
             Language::CSharp => {
@@ -178,6 +178,65 @@ impl<'a> Resolver<'a> {
                 let prefixes = php::prefixes(files, &mut known.php)?;
                 Ok(php::resolve(files, prefixes, import, from))
             }
+        }
+    }
+
+    /// The files that declare exactly the package or namespace of this name, sorted: of Java, Kotlin and C#, where a
+    /// file uses what the others of its package have without any import.
+    pub fn declaring(&mut self, language: Language, name: &str) -> Result<Vec<Vec<u8>>, Unreadable> {
+        let known = self.known()?;
+        let files = &known.files;
+        Ok(match language {
+            Language::Java | Language::Kotlin => {
+                let packages = jvm::packages(files, &mut known.jvm)?;
+                packages.files_of(files, name)?.to_vec()
+            }
+            Language::CSharp => {
+                let namespaces = csharp::namespaces(files, &mut known.csharp)?;
+                namespaces.files_of(name).to_vec()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// As [`declaring`](Self::declaring), of the files alone that `base` does not have as they are.
+    pub fn newly_declaring(
+        &mut self,
+        base: &mut Resolver,
+        language: Language,
+        name: &str,
+    ) -> Result<Vec<Vec<u8>>, Unreadable> {
+        let before = &base.known()?.files;
+        let known = self.known()?;
+        let files = &known.files;
+        let is_new = |path: &[u8]| files.id(path) != before.id(path);
+        match language {
+            Language::Java | Language::Kotlin => {
+                let packages = jvm::packages(files, &mut known.jvm)?;
+                packages.among(files, is_new, name)
+            }
+            _ => {
+                let mut found = self.declaring(language, name)?;
+                let files = &self.known()?.files;
+                found.retain(|path| files.id(path) != before.id(path));
+                Ok(found)
+            }
+        }
+    }
+
+    /// Whether another file of the folder that `from` lies in declares exactly this package or namespace.
+    pub fn is_declared_beside(&mut self, language: Language, name: &str, from: &[u8]) -> Result<bool, Unreadable> {
+        let folder = files::parent(from);
+        let known = self.known()?;
+        match language {
+            Language::Java | Language::Kotlin => {
+                let packages = jvm::packages(&known.files, &mut known.jvm)?;
+                packages.is_beside(&known.files, from, name)
+            }
+            _ => Ok(self
+                .declaring(language, name)?
+                .iter()
+                .any(|path| files::parent(path) == folder && path != from)),
         }
     }
 

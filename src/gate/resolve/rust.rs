@@ -3,14 +3,14 @@
 //! A path leads to the deepest module that has a file (`x.rs`, `x/mod.rs`): what follows is an item of
 //! it or a module written inside it. `self` and `super` start from the module that the import stands
 //! in, modules written inside the file counted. A module that `#[path]` moves is not followed: it is
-//! unresolved.
+//! unresolved; the attribute itself and `include!` lead to the file that they name.
 
 use std::rc::Rc;
 
 use super::cargo::{Crates, Manifest};
-use super::files::{Files, below, name, parent};
+use super::files::{Files, below, follow, name, parent};
 use super::{Target, rust_inline};
-use crate::gate::imports::Import;
+use crate::gate::imports::{Import, ImportKind, PACKAGE};
 use crate::gate::tree::{Unreadable, join};
 
 /// Where a path of the file at `from` leads.
@@ -21,6 +21,9 @@ pub(super) fn resolve(
     import: &Import,
     from: &[u8],
 ) -> Result<Target, Unreadable> {
+    if import.kind == ImportKind::Include {
+        return included(files, crates, inline, import, from);
+    }
     let segments: Vec<&str> = import
         .raw
         .trim_start_matches("::")
@@ -54,6 +57,47 @@ pub(super) fn resolve(
             deepest(files, inline, &root, &segments[1..])
         }
     }
+}
+
+/// The file that `include!` or `#[path]` names. A module that is written inside the file has a folder of its own for
+/// `#[path]`, and the file's for `include!`.
+fn included(
+    files: &Files,
+    crates: &mut Crates,
+    inline: &mut rust_inline::Cache,
+    import: &Import,
+    from: &[u8],
+) -> Result<Target, Unreadable> {
+    let path = import.raw.replace('\\', "/");
+    if let Some(rest) = path.strip_prefix(PACKAGE) {
+        let package = crates.package(files, from)?;
+        let found = package.and_then(|package| follow(&package.folder, rest.as_bytes()));
+        return Ok(match found.as_ref().and_then(|found| files.find(found)) {
+            Some(spot) => Target::one(spot.path),
+            None => Target::unresolved("no such file below or beside the package"),
+        });
+    }
+    if path.starts_with('/') {
+        return Ok(Target::unresolved("an absolute path"));
+    }
+    let here = parent(from);
+    let mut folders = vec![here.to_vec()];
+    let inside = inline.modules(files, from, import.line)?.join("/");
+    if !inside.is_empty() {
+        let stem = name(from).strip_suffix(b".rs").unwrap_or(name(from));
+        folders.push(join(here, inside.as_bytes()));
+        folders.push(join(&join(here, stem), inside.as_bytes()));
+    }
+    let paths: Vec<Vec<u8>> = folders
+        .iter()
+        .filter_map(|folder| follow(folder, path.as_bytes()))
+        .collect();
+    let found = paths.iter().filter_map(|path| Some(files.find(path)?.path)).collect();
+    Ok(match Target::all(found) {
+        Target::External if paths.is_empty() => Target::unresolved("it leads out of the repository"),
+        Target::External => Target::unresolved("no such file"),
+        found => found,
+    })
 }
 
 /// The crate that a file is compiled in.

@@ -212,6 +212,94 @@ fn java_and_kotlin_packages_are_what_files_declare() {
 }
 
 #[test]
+fn a_file_of_another_package_hides_none_in_its_folder() {
+    let tree = Small::new(&[
+        ("billing/A.java", "package zzz.decoy;\n"),
+        ("billing/Real.java", "package com.acme.billing;\n"),
+        ("billing/Z.java", "package zzz.decoy;\n"),
+        ("billing/Few.kt", "package com.acme.few\n"),
+        ("elsewhere/More.kt", "package com.acme.few\n"),
+    ]);
+    for language in [Java, Kotlin] {
+        expect(
+            &tree,
+            language,
+            &[
+                ("com.acme.billing.Real", "x.java", "billing/Real.java"),
+                ("com.acme.billing.*", "x.java", "billing"),
+                ("com.acme.billing.Real.Inner", "x.java", "billing/Real.java"),
+                ("com.acme.few.topLevel", "x.java", "billing elsewhere"),
+                ("zzz.decoy.A", "x.java", "billing/A.java"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_large_tree_is_read_as_far_as_a_name_asks() {
+    let mut files: Vec<(String, String)> = (0..2_100)
+        .map(|n| {
+            (
+                format!("p{}/F{n}.java", n / 7),
+                format!("package com.acme.p{};\n", n / 7),
+            )
+        })
+        .collect();
+    for (name, package) in [("A", "zzz"), ("M", "com.acme.inner"), ("Z", "zzz")] {
+        files.push((format!("q/{name}.kt"), format!("package {package}\n")));
+    }
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let tree = Small::new(&files);
+    expect(
+        &tree,
+        Java,
+        &[
+            ("com.acme.inner.topLevel", "x.java", "q"),
+            ("com.acme.inner.M", "x.java", "q/M.kt"),
+            ("com.acme.p3.*", "x.java", "p3"),
+            (
+                "com.acme.gone.X",
+                "x.java",
+                "? no file of the repository declares such a package",
+            ),
+            ("org.junit.Test", "x.java", "external"),
+        ],
+    );
+}
+
+#[test]
+fn files_that_rust_names_by_their_path() {
+    let tree = Small::new(&[
+        ("Cargo.toml", "[package]\nname = \"a\"\n"),
+        ("src/pay/a.rs", "mod inner {\n    #[path = \"x.rs\"]\n    mod x;\n}\n"),
+        ("src/pay/a/inner/x.rs", ""),
+        ("src/billing/b.rs", ""),
+        ("src/billing/c.txt", ""),
+    ]);
+    let at = |raw: &str, line: u32| {
+        let mut import = import(Rust, raw);
+        (import.line, import.kind) = (line, crate::gate::imports::ImportKind::Include);
+        leads_as(&tree, Rust, &import, "src/pay/a.rs")
+    };
+    assert_eq!(at("../billing/b.rs", 9), "src/billing/b.rs");
+    assert_eq!(at("..\\billing\\b.rs", 9), "src/billing/b.rs");
+    assert_eq!(at("../billing/c.txt", 9), "src/billing/c.txt");
+    assert_eq!(at("../billing", 9), "src/billing");
+    assert_eq!(at("x.rs", 2), "src/pay/a/inner/x.rs");
+    assert_eq!(at("$CARGO_MANIFEST_DIR/src/billing/b.rs", 9), "src/billing/b.rs");
+    assert_eq!(
+        at("$CARGO_MANIFEST_DIR/../b.rs", 9),
+        "? no such file below or beside the package"
+    );
+    assert_eq!(at("../../../b.rs", 9), "? it leads out of the repository");
+    assert_eq!(at("gone.rs", 9), "? no such file");
+    assert_eq!(at("/etc/x.rs", 9), "? an absolute path");
+}
+
+#[test]
 fn headers_are_looked_for_where_builds_look() {
     let tree = Small::new(&[
         ("src/net/a.c", ""),
@@ -243,7 +331,14 @@ fn headers_are_looked_for_where_builds_look() {
             ("\"twice.h\"", "src/net/a.c", "external"),
             ("<net/a.h>", "x/b.c", "src/net/a.h"),
             ("\"../util.h\"", "src/net/a.c", "src/util.h"),
-            ("\"../../../x.h\"", "src/net/a.c", "? no such file"),
+            ("\"../../../x.h\"", "src/net/a.c", "? it leads out of the repository"),
+            (
+                "\"x/../../../../y.h\"",
+                "src/net/a.c",
+                "? it leads out of the repository",
+            ),
+            ("<../../../x.h>", "src/net/a.c", "? it leads out of the repository"),
+            ("\"./gone.h\"", "src/net/a.c", "? no such file"),
             ("<redis.h>", "src/net/a.c", "redis.h"),
             ("<queue.h>", "src/net/a.c", "external"),
             ("<hiredis/hiredis.h>", "src/net/a.c", "external"),

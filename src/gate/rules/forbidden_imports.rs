@@ -4,12 +4,14 @@
 //! agent that adds an empty `redis/` folder must not turn `import redis` into a local import.
 
 mod computed;
+mod followed;
 mod sources;
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
+use followed::Followed;
 pub(in crate::gate) use sources::resolve as follow_link;
 
 use super::aliases::{self, Aliases};
@@ -108,9 +110,11 @@ pub(super) fn judge<'p>(
     let mut crates = CrateNames::of(candidate);
     let (sources, mut bare) = sources::of(policy, candidate, changes, survey, verdict)?;
     let mut sources = VecDeque::from(sources);
+    let mut followed = Followed::default();
+    sources.extend(followed.strays(policy, own_modules, changes)?);
     while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
-        let (path, areas) = (source.path, source.areas);
+        let (path, areas, is_followed) = (source.path, source.areas, source.is_followed);
         if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
             verdict.inspected.skip(&path, "content as in the base");
             continue;
@@ -120,7 +124,22 @@ pub(super) fn judge<'p>(
             None => read(candidate, &path, &after, language)?,
         };
         let found = match found {
+            // A stylesheet that a bundler's `require` takes: none of its imports is a module's.
+            Ok(mut found) if is_followed && is_style(&path) => {
+                found.retain(|import| import.kind != ImportKind::Static);
+                found
+            }
             Ok(found) => found,
+            // A bundler may be told to take it for an image or a text.
+            Err(opaque) if is_followed && language == Language::JavaScript => {
+                verdict.inspected.skip(&path, "no JavaScript, although it is required");
+                verdict.notices.push(format!(
+                    "{}: is required like JavaScript and cannot be read as such ({}); no rule looked at its imports",
+                    shown(&path),
+                    opaque.why
+                ));
+                continue;
+            }
             Err(opaque) => {
                 let judged_by = match areas.first() {
                     Some(area) => area.import_key().unwrap_or_default(),
@@ -161,6 +180,13 @@ pub(super) fn judge<'p>(
             language,
             read: OnceCell::new(),
         };
+        sources.extend(followed.by(
+            policy,
+            own_modules,
+            (&path, language, &areas),
+            (&found, &known),
+            verdict,
+        )?);
         let around = match language {
             Language::JavaScript => aliases.around(&path)?,
             _ => Vec::new(),
@@ -230,6 +256,13 @@ fn read(
         return Ok(Err(imports::Opaque { why, line: None }));
     }
     Ok(imports::imports_at(path, language, &tree.blob(&side.id)?))
+}
+
+fn is_style(path: &[u8]) -> bool {
+    let name = path.to_ascii_lowercase();
+    [&b".css"[..], b".scss", b".sass", b".less", b".styl"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
 }
 
 /// What makes two imports the same one. A type that becomes a value is another import.

@@ -5,13 +5,19 @@
 //! such place is enough; but where the base knows the name too, its places there must do as well, so
 //! that a file that an agent adds to its own area under another area's name opens nothing. Each
 //! condition of a package.json's `imports` counts by itself.
+//!
+//! A file of Java, Kotlin or C# uses what the other files of its package or namespace have without an
+//! import: putting itself into a package is an edge to the area in which most files of it lie in the
+//! base, or in the candidate where the base does not know it. Only the same name counts: a namespace of
+//! C# sees those around it too, but every project of a company begins with the company's name. Where
+//! the base has a file of the package in the same folder, a person has let it in.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::forbidden_imports::Scanned;
 use super::{Resolvers, finding, shown};
-use crate::gate::imports::{Import, ImportKind};
-use crate::gate::policy::Area;
+use crate::gate::imports::{Import, ImportKind, Language};
+use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::Target;
 use crate::gate::{Finding, POLICY_PATH, Policy, Rule, Unreadable, Verdict};
 
@@ -26,6 +32,7 @@ pub(super) fn judge(
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
     let (mut unresolved, mut named) = (0usize, Vec::new());
+    let mut spreads: HashMap<(Language, String), Spread> = HashMap::new();
     for source in sources {
         let bound: Vec<(&Area, &[String])> = source
             .areas
@@ -38,6 +45,26 @@ pub(super) fn judge(
         let mut reported = HashSet::new();
         for import in source.new_imports()? {
             if import.kind == ImportKind::Declared {
+                if !shares_names(source.language) || is_accepted(policy, own, source, import)? {
+                    continue;
+                }
+                let key = (source.language, import.raw.clone());
+                if !spreads.contains_key(&key) {
+                    let spread = Spread::of(policy, declaring(own, source.language, &import.raw)?);
+                    spreads.insert(key.clone(), spread);
+                }
+                let Some(spread) = spreads.get(&key) else { continue };
+                for (area, allowed) in &bound {
+                    let homes = spread.homes(policy, area, &source.path);
+                    if homes.iter().any(|(_, owner)| may(area, allowed, owner)) {
+                        continue;
+                    }
+                    if let Some((place, owner)) = homes.first() {
+                        verdict
+                            .findings
+                            .push(joined(area, allowed, owner, (source, import), place));
+                    }
+                }
                 continue;
             }
             let places = match own.candidate.resolve(source.language, import, &source.path)? {
@@ -101,6 +128,83 @@ pub(super) fn judge(
     Ok(())
 }
 
+/// Whether files of the language use what others of their package or namespace have without an import.
+pub(in crate::gate) fn shares_names(language: Language) -> bool {
+    matches!(language, Language::Java | Language::Kotlin | Language::CSharp)
+}
+
+/// Whether the base has another file of the package in the folder of this one. Where all is judged as if it were new,
+/// nothing has been let in.
+fn is_accepted(policy: &Policy, own: &mut Resolvers, source: &Scanned, import: &Import) -> Result<bool, Unreadable> {
+    Ok(policy.existing == Stance::Allow
+        && own.base_tree.root() != own.candidate_tree.root()
+        && own
+            .base
+            .is_declared_beside(source.language, &import.raw, &source.path)?)
+}
+
+/// The files of a package or namespace in the base; those of the candidate where the base has none.
+fn declaring(own: &mut Resolvers, language: Language, name: &str) -> Result<Vec<Vec<u8>>, Unreadable> {
+    let before = own.base.declaring(language, name)?;
+    match before.is_empty() {
+        true => own.candidate.newly_declaring(&mut own.base, language, name),
+        false => Ok(before),
+    }
+}
+
+/// How the files of a package or namespace are spread over areas.
+pub(in crate::gate) struct Spread<'p> {
+    /// Each area with how many of the files it has, and the first of them.
+    areas: Vec<(&'p Area, usize, Vec<u8>)>,
+    /// How many lie in no area.
+    free: usize,
+    files: HashSet<Vec<u8>>,
+}
+
+impl<'p> Spread<'p> {
+    /// Of these files.
+    pub(in crate::gate) fn of(policy: &'p Policy, files: Vec<Vec<u8>>) -> Spread<'p> {
+        let mut spread = Spread {
+            areas: Vec::new(),
+            free: 0,
+            files: HashSet::new(),
+        };
+        for path in files {
+            let mut is_free = true;
+            for owner in owners(policy, &path) {
+                is_free = false;
+                match spread.areas.iter_mut().find(|(area, ..)| area.name == owner.name) {
+                    Some((_, count, _)) => *count += 1,
+                    None => spread.areas.push((owner, 1, path.clone())),
+                }
+            }
+            spread.free += usize::from(is_free);
+            spread.files.insert(path);
+        }
+        spread
+    }
+
+    /// The areas that have most of the files, the file at `from` not counted, each with one of them; none where
+    /// `area` has as many, or no area.
+    pub(in crate::gate) fn homes(&self, policy: &Policy, area: &Area, from: &[u8]) -> Vec<(&[u8], &'p Area)> {
+        let mine: Vec<&str> = match self.files.contains(from) {
+            true => owners(policy, from).map(|area| area.name.as_str()).collect(),
+            false => Vec::new(),
+        };
+        let count =
+            |(owner, count, _): &(&Area, usize, Vec<u8>)| count - usize::from(mine.contains(&owner.name.as_str()));
+        let most = self.areas.iter().map(count).max().unwrap_or_default();
+        let free = self.free - usize::from(self.files.contains(from) && mine.is_empty());
+        let homes = self.areas.iter().filter(|entry| count(entry) == most);
+        let homes: Vec<(&[u8], &Area)> = homes.map(|(owner, _, place)| (place.as_slice(), *owner)).collect();
+        let is_own = homes.iter().any(|(_, owner)| owner.name == area.name);
+        if most == 0 || free >= most || is_own {
+            return Vec::new();
+        }
+        homes
+    }
+}
+
 /// The first place and the area that owns it, if none of the places may be imported.
 fn foreign<'p, 'v>(
     policy: &'p Policy,
@@ -132,6 +236,44 @@ pub(in crate::gate) fn may(area: &Area, allowed: &[String], owner: &Area) -> boo
     owner.name == area.name || allowed.contains(&owner.name)
 }
 
+/// A file that puts itself into a package of another area.
+fn joined(
+    area: &Area,
+    allowed: &[String],
+    owner: &Area,
+    (source, import): (&Scanned, &Import),
+    place: &[u8],
+) -> Finding {
+    let word = match source.language {
+        Language::CSharp => "namespace",
+        _ => "package",
+    };
+    Finding {
+        hint: format!(
+            "give the file a {word} of its own, or ask an owner of {POLICY_PATH} to add {} to {}.may_depend_on",
+            owner.name, area.name
+        ),
+        message: format!(
+            "{} puts a file into {word} {}, which is {} of {}, so that it needs no import of what is there; it may \
+             depend on {}",
+            area.name,
+            shown(import.raw.as_bytes()),
+            shown(place),
+            owner.name,
+            listed(allowed)
+        ),
+        ..edge(area, allowed, owner, import, &source.path, place)
+    }
+}
+
+/// The areas of a list, in words.
+fn listed(allowed: &[String]) -> String {
+    match allowed {
+        [] => "no other area".to_owned(),
+        allowed => allowed.join(", "),
+    }
+}
+
 fn edge(area: &Area, allowed: &[String], owner: &Area, import: &Import, path: &[u8], place: &[u8]) -> Finding {
     let raw = shown(import.raw.as_bytes());
     let kind = match import.kind {
@@ -139,10 +281,7 @@ fn edge(area: &Area, allowed: &[String], owner: &Area, import: &Import, path: &[
         ImportKind::Reference => "uses",
         _ => "imports",
     };
-    let list = match allowed {
-        [] => "no other area".to_owned(),
-        allowed => allowed.join(", "),
-    };
+    let list = listed(allowed);
     Finding {
         line: Some(import.line),
         column: Some(import.column),

@@ -12,6 +12,11 @@ fn an_include_a_require_and_a_name_of_php_are_5() {
             "payments/Rakefile:2",
         ),
         ("payments/q.php", "<?php\nnew \\Redis\\Client();\n", "payments/q.php:2"),
+        (
+            "payments/q.php",
+            "<?php\nrequire __DIR__ . '/third_party/redis/autoload.php';\n",
+            "payments/q.php:2",
+        ),
     ] {
         let repo = on_branch();
         repo.change(path, content);

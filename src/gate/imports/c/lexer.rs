@@ -16,10 +16,20 @@ pub(super) struct Lexer<'a> {
     pub(super) is_condition: bool,
     /// Whether a statement may begin here: after `;`, `{`, `}` or `export`.
     begins_statement: bool,
+    raw_strings: RawStrings,
+}
+
+/// Whether the compiler knows raw strings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum RawStrings {
+    /// As C++ does.
+    Known,
+    /// As C does with gcc's additions and does not without.
+    Doubtful,
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(source: &'a [u8]) -> Self {
+    pub(super) fn new(source: &'a [u8], raw_strings: RawStrings) -> Self {
         Lexer {
             source,
             at: byte_order_mark(source),
@@ -27,6 +37,7 @@ impl<'a> Lexer<'a> {
             begins_line: true,
             is_condition: false,
             begins_statement: true,
+            raw_strings,
         }
     }
 
@@ -321,18 +332,24 @@ impl<'a> Lexer<'a> {
     }
 
     /// C before C23 has no raw strings: there `R"(" ... ")"` is two strings with code between them,
-    /// if the first one ends on its line. Then the includes between them count.
+    /// if the first one ends on its line. Then the includes between them count. One that does not end there
+    /// is only compiled where `#if` leaves it out, so those count that come after the end of such a block.
     fn as_plain_string(&mut self, body: usize, end: usize) -> Result<(), Fault> {
         let text = &self.source[body..end];
         let first = text.split(|b| *b == b'\n').next().unwrap_or_default();
-        if first.len() == text.len() || !first.contains(&b'"') {
+        let mut counts = first.contains(&b'"');
+        if first.len() == text.len() || !counts && self.raw_strings == RawStrings::Known {
             return Ok(());
         }
         let mut at = body + first.len() + 1;
         for line in text[first.len() + 1..].split(|b| *b == b'\n') {
             let blanks = line.iter().take_while(|b| b.is_ascii_whitespace()).count();
             if line.get(blanks) == Some(&b'#') {
-                self.directive(at + blanks + 1)?;
+                let word = line[blanks + 1..].trim_ascii_start();
+                match counts {
+                    true => self.directive(at + blanks + 1)?,
+                    false => counts = word.starts_with(b"e") && !word.starts_with(b"error"),
+                }
             }
             at += line.len() + 1;
         }

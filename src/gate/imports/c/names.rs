@@ -17,12 +17,18 @@ impl Lexer<'_> {
         let mut buffer = Vec::new();
         let (word, end) = self.word_at(at, &mut buffer);
         self.at = end.max(after);
+        let is_data = word == b"embed";
         match word {
             b"include" | b"include_next" | b"import" | b"embed" => {
                 let at = self.blanks(end)?;
                 match self.byte(at) {
                     b'<' | b'"' => {
-                        if !self.header(at, ImportKind::Include)? {
+                        // What is embedded is data and no code.
+                        let kind = match is_data {
+                            true => ImportKind::Static,
+                            false => ImportKind::Include,
+                        };
+                        if !self.header(at, kind)? {
                             self.opaque(at);
                         }
                     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::super::tests::{hits, raws};
-use super::super::{ImportKind, Language, imports};
+use super::super::{ImportKind, Language, imports, imports_at};
 
 fn of(source: &str) -> Vec<String> {
     raws(Language::C, source)
@@ -101,6 +101,21 @@ fn what_is_no_directive_does_not_count() {
         "module a.b;\nexport module c;",
     ] {
         assert_eq!(of(source), [""; 0], "{source:?}");
+    }
+}
+
+#[test]
+fn what_is_a_raw_string_to_one_standard_of_c_alone_hides_no_include() {
+    let source = "#if 0\nR\"(\n#endif\n#include <x/y.h>\n#if 0\n)\"\n#endif\n";
+    let raws = |path: &str| -> Vec<String> {
+        let found = imports_at(path.as_bytes(), Language::C, source.as_bytes()).expect("readable");
+        found.into_iter().map(|import| import.raw).collect()
+    };
+    for path in ["a.c", "a.h", "a.m", "a.def", ""] {
+        assert_eq!(raws(path), ["<x/y.h>"], "{path}");
+    }
+    for path in ["a.cpp", "a.hpp", "a.cu"] {
+        assert_eq!(raws(path), [""; 0], "{path}");
     }
 }
 
@@ -232,7 +247,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(source in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = super::scan(&source);
+        let _ = super::scan(&source, super::RawStrings::Doubtful);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `include`, `include_once`, `require` and `require_once` of PHP.
 
 use super::super::literal_cursor::{Kind, Token};
-use super::super::{ImportKind, escapes};
+use super::super::{ImportKind, escapes, identity};
 use super::{Found, Scanner};
 
 /// The argument of an include up to its end.
@@ -155,10 +155,14 @@ fn has_variable(source: &[u8]) -> bool {
 /// The package that a path names, empty for the repository's own files.
 fn package(path: &str, has_place: bool) -> Vec<String> {
     let segments: Vec<&str> = path.split(['/', '\\']).filter(|s| !s.is_empty() && *s != ".").collect();
-    if let Some(at) = segments.iter().rposition(|s| s.eq_ignore_ascii_case("vendor"))
-        && segments.len() > at + 3
+    // `vendor/<organisation>/<package>/` and copies that were put there by hand, less the file; what composer
+    // itself writes is no package.
+    if let Some(mut copy) = identity::vendored(path)
+        && copy.len() > 1
+        && !copy[0].eq_ignore_ascii_case("composer")
     {
-        return segments[at + 1..at + 3].iter().map(|s| (*s).to_owned()).collect();
+        copy.truncate(2.min(copy.len() - 1));
+        return copy;
     }
     let is_place = has_place || path.starts_with(['.', '/', '\\', '$']) || path.contains(':') || segments.len() < 2;
     if is_place {

@@ -36,7 +36,7 @@ pub struct Roots {
 }
 
 impl Roots {
-    fn push(&mut self, found: Found) -> Result<(), Fault> {
+    pub fn push(&mut self, found: Found) -> Result<(), Fault> {
         self.bytes += found.raw.len();
         if self.found.len() >= MAX_FOUND || self.bytes > MAX_BYTES {
             return Err(too_many(found.at));

@@ -463,3 +463,36 @@ fn a_rename_of_an_own_path_hides_the_crate_from_paths() {
     assert!(hits("use other::db as redis; fn f() { redis::x() }"));
     assert!(hits("mod a { use super::db as redis; } fn f() { redis::x() }"));
 }
+
+#[test]
+fn files_named_by_their_path_are_includes() {
+    for (source, raw) in [
+        ("include!(\"a.rs\");", "a.rs"),
+        ("include! [ r#\"a.rs\"# ];", "a.rs"),
+        ("include!{\"a\\x2ers\",}", "a.rs"),
+        ("include!(concat!(\"a\", \".rs\"));", "a.rs"),
+        (
+            "include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../a.rs\"));",
+            "$CARGO_MANIFEST_DIR/../a.rs",
+        ),
+        ("#[path = \"a.rs\"] mod b;", "a.rs"),
+        ("#[path=\"a.rs\"]\n#[cfg(x)]\npub(crate) mod b;", "a.rs"),
+        ("#[cfg_attr(unix, path = \"a.rs\")] mod b;", "a.rs"),
+        ("mod c { #[path = \"a.rs\"] mod b; }", "a.rs"),
+        ("include!(concat!(\"a\", $x));", "?"),
+        ("include!(X);", "?"),
+    ] {
+        assert_eq!(raws(source), [raw], "{source}");
+    }
+    for source in [
+        "include!(concat!(env!(\"OUT_DIR\"), \"/a.rs\"));",
+        "include_str!(\"a.rs\");",
+        "// include!(\"a.rs\")\n",
+        "let s = \"include!(a)\";",
+        "#[utoipa_path(path = \"/users\")] mod b;",
+        "#[path = \"/users\"] fn b() {}",
+        "fn include() { x.include(\"a.rs\") }",
+    ] {
+        assert_eq!(raws(source), [""; 0], "{source}");
+    }
+}

@@ -36,6 +36,8 @@ pub(super) struct Source<'a> {
     /// The areas whose import rules cover it; empty only with `dynamic_imports: deny`, which covers
     /// every source.
     pub(super) areas: Vec<&'a Area>,
+    /// Whether another file alone makes it source, see [`followed`](super::followed).
+    pub(super) is_followed: bool,
 }
 
 /// Every changed source file, in the order of the changes, and the files without an ending that are
@@ -83,6 +85,7 @@ pub(super) fn of<'a>(
                     after,
                     language,
                     areas: areas.clone(),
+                    is_followed: false,
                 }),
                 None => match imports::unread(&path) {
                     Some(ending) => {
@@ -103,6 +106,7 @@ pub(super) fn of<'a>(
                             after,
                             language: Language::JavaScript,
                             areas: areas.clone(),
+                            is_followed: false,
                         });
                     }
                     None => verdict.inspected.skip(&path, "no source file"),

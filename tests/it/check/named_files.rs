@@ -1,0 +1,177 @@
+//! Source under names that do not tell its language, loaded by files that are source.
+
+use crate::support::repo::Repo;
+
+/// An area that must not have redis nor anything of billing, with these files; branch `f` is at `main`.
+fn scene(files: &[(&str, &str)]) -> Repo {
+    let repo = Repo::empty();
+    repo.write(
+        "architecture/invariants.yml",
+        "version: 1\npayments: {allowed_roots: [payments/], forbidden_imports: [redis], may_depend_on: []}\n\
+         billing: {allowed_roots: [billing/]}\nmax_new_top_level_dirs: 9\n",
+    );
+    repo.write("billing/x.rs", "pub fn x() {}\n");
+    repo.write("billing/x.h", "int x;\n");
+    for (path, content) in files {
+        repo.write(path, content);
+    }
+    repo.commit("start");
+    repo.branch("f");
+    repo
+}
+
+#[test]
+fn what_is_loaded_as_source_is_read_whatever_it_is_called() {
+    for (path, line, loaded, content) in [
+        (
+            "payments/a.c",
+            "#include \"i.def\"",
+            "payments/i.def",
+            "#include <redis/x.h>",
+        ),
+        (
+            "payments/a.c",
+            "#include \"i.py\"",
+            "payments/i.py",
+            "#include <redis/x.h>",
+        ),
+        (
+            "payments/a.c",
+            "#include \"noending\"",
+            "payments/noending",
+            "#include <redis/x.h>",
+        ),
+        (
+            "payments/a.c",
+            "#include \"../misc/i.def\"",
+            "misc/i.def",
+            "#include <redis/x.h>",
+        ),
+        (
+            "payments/a.js",
+            "require('./w.txt')",
+            "payments/w.txt",
+            "require('redis')",
+        ),
+        (
+            "payments/a.rs",
+            "include!(\"i.txt\");",
+            "payments/i.txt",
+            "use redis::Client;",
+        ),
+        (
+            "payments/a.rs",
+            "#[path = \"i.txt\"] mod i;",
+            "payments/i.txt",
+            "use redis::Client;",
+        ),
+        (
+            "payments/a.php",
+            "<?php include 'i.html';",
+            "payments/i.html",
+            "<?php new \\Redis\\Client();",
+        ),
+    ] {
+        // In the change with the file that loads it.
+        let repo = scene(&[]);
+        repo.write(loaded, format!("{content}\n"));
+        repo.change(path, &format!("{line}\n"));
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &[&format!("{loaded}:1"), "[payments.forbidden_imports[0]]"]);
+        // There before, but as no source.
+        let repo = scene(&[(loaded, content)]);
+        repo.change(path, &format!("{line}\n"));
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &[&format!("{loaded}:1")]);
+        // Loaded before as it is.
+        let repo = scene(&[(loaded, content), (path, line)]);
+        repo.change(path, &format!("{line}\n\n"));
+        repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+        // Loaded before, and new in it.
+        let repo = scene(&[(loaded, "\n"), (path, line)]);
+        repo.write(path, format!("{line}\n\n"));
+        repo.change(loaded, &format!("{content}\n"));
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &[&format!("{loaded}:1")]);
+    }
+}
+
+#[test]
+fn one_loads_the_next() {
+    let repo = scene(&[]);
+    repo.write("payments/a.def", "#include \"b.def\"\n#include \"a.def\"\n");
+    repo.write("payments/b.def", "#include <redis/x.h>\n");
+    repo.change("payments/a.c", "#include \"a.def\"\n");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["payments/b.def:1", "1 finding in 1 path"]);
+}
+
+#[test]
+fn an_include_in_a_table_that_unchanged_c_includes_is_5() {
+    let repo = scene(&[
+        ("payments/a.c", "#include \"table.def\"\n"),
+        ("payments/table.def", "X(1)\n"),
+    ]);
+    repo.write("payments/notes.md", "Write\n\n#include <redis/x.h>\n");
+    repo.change("payments/table.def", "X(1)\n#include <redis/x.h>\n");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["payments/table.def:2", "1 finding in 1 path"]);
+}
+
+#[test]
+fn a_path_in_rust_is_an_edge_to_the_file() {
+    for line in [
+        "#[path = \"../billing/x.rs\"]\nmod x;",
+        "include!(\n\"../billing/x.rs\");",
+    ] {
+        let repo = scene(&[]);
+        repo.change("payments/a.rs", &format!("{line}\n"));
+        repo.agentgate(["check", "--base", "main"]).expect(
+            5,
+            &["payments includes `../billing/x.rs`, which is `billing/x.rs` of billing"],
+        );
+    }
+}
+
+#[test]
+fn assembler_with_a_preprocessor_has_includes() {
+    let repo = scene(&[]);
+    repo.write("payments/b.s", "#include <redis/x.h>\n");
+    repo.change(
+        "payments/a.S",
+        "# it's\n#include <redis/x.h>\n#include \"../billing/x.h\"\n",
+    );
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["payments/a.S:2", "payments/a.S:3", "2 findings in 1 path"]);
+}
+
+#[test]
+fn a_path_out_of_the_repository_is_told() {
+    for (path, line, raw) in [
+        ("payments/a.c", "#include \"../../../x.h\"", "../../../x.h"),
+        ("payments/a.c", "#include \"x/../../../../x.h\"", "x/../../../../x.h"),
+        ("payments/a.rs", "#[path = \"../../x.rs\"] mod x;", "`../../x.rs`"),
+        ("payments/a.rs", "include!(\"../../x.rs\");", "`../../x.rs`"),
+    ] {
+        let repo = scene(&[]);
+        repo.change(path, &format!("{line}\n"));
+        repo.agentgate(["check", "--base", "main"])
+            .expect(0, &[raw, "it leads out of the repository"]);
+    }
+}
+
+#[test]
+fn what_is_required_and_no_javascript_is_told_and_a_stylesheet_passes() {
+    let repo = scene(&[]);
+    repo.write("payments/a.css", "@import 'redis';\n.a { color: red }\n");
+    repo.write("payments/a.png", b"\x89PNG\0\0");
+    repo.write("payments/a.json", "{\"redis\": 1}\n");
+    repo.change(
+        "payments/a.js",
+        "require('./a.css');\nrequire('./a.png');\nrequire('./a.json');\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(
+        0,
+        &["`payments/a.png`: is required like JavaScript and cannot be read as such"],
+    );
+}
