@@ -11,6 +11,7 @@ mod imports_braces;
 mod limits;
 mod malformed;
 mod native;
+mod plain;
 mod policy_change;
 mod processes;
 mod uncommitted;

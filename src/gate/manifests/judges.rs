@@ -191,7 +191,8 @@ pub(super) fn areas<'a>(
         for root in &area.allowed_roots {
             let lead = lead(&root.text);
             let home = home(path);
-            if looks || !is_at_or_below(&lead, home) {
+            // A script's own list is for the script alone.
+            if looks || format.is_some_and(Format::is_inline) || !is_at_or_below(&lead, home) {
                 continue;
             }
             looks = match format {
