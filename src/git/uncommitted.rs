@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::program::{Call, first_lines};
 use super::repo::Checkout;
 use crate::exit::{Exit, Stop};
-use crate::gate::render;
+use crate::gate::{imports, render};
 
 /// What is to become a tree.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
                             format!("{shown} is in HEAD and not in this sparse checkout, so that nothing of it can be changed here"),
                         )
                         .hint(format!("git sparse-checkout add {}   # to have it here", folder_of(&listed.stdout, path)))
-                        .hint("agentgate explain PATH says which rules hold there; agentgate check judges commits")
+                        .hint("agentgate explain PATH says which rules hold there, and agentgate check judges commits")
                         .into());
                     }
                     return Err(Stop::new(
@@ -192,7 +192,7 @@ fn leave_absent<'a>(checkout: &Checkout, top: &Path, call: &dyn Fn(&Path) -> Cal
     Ok(())
 }
 
-/// The path from the top of a regular file that is in neither the index nor HEAD.
+/// The path from the top of a regular file that is in neither the index nor HEAD, and no source.
 fn untracked<'a>(top: &Path, file: &Path, call: &dyn Fn(&Path) -> Call<'a>) -> Result<Option<PathBuf>> {
     let Some(folder) = file.parent().and_then(|folder| folder.canonicalize().ok()) else {
         return Ok(None);
@@ -201,7 +201,10 @@ fn untracked<'a>(top: &Path, file: &Path, call: &dyn Fn(&Path) -> Call<'a>) -> R
     let Ok(path) = real.strip_prefix(top) else {
         return Ok(None);
     };
-    if !real.symlink_metadata().is_ok_and(|found| found.is_file()) || repository_around(top, &real).is_some() {
+    // Anything is a task if it is text; a file that rules would read is a change, whatever it was called.
+    let is_source = imports::language(path.as_os_str().as_bytes()).is_some();
+    let is_file = real.symlink_metadata().is_ok_and(|found| found.is_file());
+    if is_source || !is_file || repository_around(top, &real).is_some() {
         return Ok(None);
     }
     let literal = |call: Call<'a>| call.arg("--").arg(path).env("GIT_LITERAL_PATHSPECS", "1");

@@ -228,6 +228,15 @@ const UNREAD: &[&str] = &[
 const UNREAD_ENDINGS: &[&str] = &[".podspec", ".cabal", ".dockerfile", ".wrap", ".opam", ".rockspec"];
 const UNREAD_BEGINNINGS: &[&str] = &["dockerfile.", "containerfile.", "package@swift"];
 
+/// Whether the file says what an image is made of, which no code of the folders below need be in.
+pub(super) fn is_of_an_image(path: &[u8]) -> bool {
+    let name = file_name(path);
+    [b"dockerfile".as_slice(), b"containerfile"]
+        .iter()
+        .any(|kind| name.starts_with(kind))
+        || name.ends_with(b".dockerfile")
+}
+
 /// Whether the file is a manifest that is not read.
 pub(super) fn is_unread(path: &[u8]) -> bool {
     let name = file_name(path);

@@ -63,7 +63,7 @@ use format::{Format, format, is_of_another_tool, is_unread};
 use included::Included;
 use inherited::Shelves;
 use inline::Inline;
-use judges::{Judges, TASK};
+use judges::{Judges, Speaks, TASK};
 use lines::Lines;
 use links::Links;
 
@@ -125,7 +125,7 @@ pub(super) fn judge(
             let Some(format) = self::format::format(link) else {
                 continue;
             };
-            let areas = judges::areas(policy, base, candidate, link, Some(format))?;
+            let areas = judges::areas(policy, base, candidate, link, Some(format), Speaks::ForFolders)?;
             // What holds everywhere is said once, where the file goes by its own name already.
             let judges = match own_format == Some(format) {
                 true => Judges {
@@ -166,8 +166,12 @@ pub(super) fn judge(
         if format.is_none() && inline == Inline::Nothing && !is_unread(&change.path) {
             continue;
         }
+        let speaks = match inline != Inline::Nothing || self::format::is_of_an_image(&change.path) {
+            true => Speaks::ForItself,
+            false => Speaks::ForFolders,
+        };
         let judges = Judges {
-            areas: judges::areas(policy, base, candidate, &change.path, format)?,
+            areas: judges::areas(policy, base, candidate, &change.path, format, speaks)?,
             ..Judges::everywhere(policy, is_ruled_out)
         };
         if judges.first_key().is_none() {

@@ -245,7 +245,7 @@ fn a_file_that_a_link_shows_as_a_manifest_is_judged_as_one() {
 
 #[test]
 fn a_scripts_own_list_is_judged_like_a_manifest() {
-    let repo = with("dependencies: {new: deny}\n");
+    let repo = with("dependencies: {new: deny}\nmax_new_top_level_dirs: 1\n");
     repo.write(
         "tools/run.py",
         "# /// script\n# dependencies = [\n#   'rich',\n# ]\n# ///\nprint()\n",
