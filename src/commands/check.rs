@@ -153,7 +153,7 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
     let mut verdict = match claim {
         Claim::First(verdict) => {
             is_first = true;
-            verdict
+            *verdict
         }
         Claim::Change => policy_change::accept(scene.judge(task.as_ref())?),
         Claim::Void(why) => {

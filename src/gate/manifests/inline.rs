@@ -99,11 +99,7 @@ pub(super) fn python_script(text: &str) -> Result<Declared, String> {
         at += line.len();
         let goes_on = shown == "#" || line.starts_with("# ");
         match open {
-            Some(_) if goes_on => {
-                if shown == "# ///" {
-                    last_end = Some(start);
-                }
-            }
+            Some(_) if goes_on => last_end = (shown == "# ///").then_some(start).or(last_end),
             Some(from) => {
                 if let Some(end) = last_end.take()
                     && block.replace((from, end)).is_some()
