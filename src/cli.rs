@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::agent::values::valid_variable;
@@ -274,7 +275,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format::format)]
     pub format: Option<Format>,
     /// Write a report to a file as well, such as sarif=agentgate.sarif (may be given more than once)
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = format::output)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = OsStringValueParser::new().try_map(format::output))]
     pub output: Vec<Output>,
     /// Name the rules, and the files that were not read; show the output of --checks
     #[arg(long, short)]
@@ -289,7 +290,7 @@ pub struct CheckArgs {
 pub struct ExplainArgs {
     /// A path of the repository, an exit code (5), its name or a rule (forbidden-import)
     #[arg(value_name = "PATH or CODE", required_unless_present = "import", conflicts_with_all = ["import", "path"])]
-    pub word: Option<String>,
+    pub word: Option<OsString>,
     /// An import, as the code would name it
     #[arg(long, value_name = "NAME", requires = "path")]
     pub import: Option<String>,

@@ -22,6 +22,7 @@ pub mod task;
 pub mod trailer;
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -70,10 +71,12 @@ fn real_main(args: Vec<OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let reports = Reports::guess(&args, &surroundings);
-            if reports.shown == [Format::Text] && reports.files.is_empty() {
-                report::stderr(&error.to_string());
-            } else {
-                report::refusal(&usage(&error), &reports, &surroundings.cwd);
+            match misunderstood(&args, error) {
+                Misunderstood::Words(text) if reports.shown == [Format::Text] && reports.files.is_empty() => {
+                    report::stderr(&text);
+                }
+                Misunderstood::Words(text) => report::refusal(&usage(&text), &reports, &surroundings.cwd),
+                Misunderstood::Bytes(stop) => report::refusal(&stop, &reports, &surroundings.cwd),
             }
             return Exit::Usage;
         }
@@ -81,16 +84,16 @@ fn real_main(args: Vec<OsString>) -> Exit {
             return written(report::stdout(&error.to_string()).map(|()| Exit::Ok), Exit::Ok);
         }
     };
-    let reports = Reports::of(&cli.command, &surroundings);
-    let refuse = |stop: Stop, cwd: &Path| {
-        report::refusal(&stop, &reports, cwd);
+    let mut reports = Reports::of(&cli.command, &surroundings);
+    let refuse = |stop: Stop, reports: &Reports, cwd: &Path| {
+        report::refusal(&stop, reports, cwd);
         stop.exit
     };
     let cwd = match cwd {
         Ok(cwd) => cwd,
         Err(error) => {
             let stop = Stop::new(Exit::Usage, format!("the current folder cannot be read: {error}"));
-            return refuse(stop, Path::new(""));
+            return refuse(stop, &reports, Path::new(""));
         }
     };
     match &cli.dir {
@@ -98,15 +101,19 @@ fn real_main(args: Vec<OsString>) -> Exit {
         Some(dir) if cwd.join(dir).is_dir() => surroundings.cwd = cwd.join(dir),
         Some(dir) => {
             let stop = Stop::new(Exit::Usage, format!("-C {}: no such folder", dir.display()));
-            return refuse(stop, &cwd);
+            return refuse(stop, &reports, &cwd);
         }
+    }
+    if let Err(stop) = reports.validate(&surroundings.cwd) {
+        reports.files.clear();
+        return refuse(stop, &reports, &surroundings.cwd);
     }
     match dispatch(cli.command, &surroundings) {
         Ok(outcome) => {
             let exit = outcome.exit();
             written(report::print(&outcome, &reports, &surroundings.cwd), exit)
         }
-        Err(error) => refuse(stop_of(error), &surroundings.cwd),
+        Err(error) => refuse(stop_of(error), &reports, &surroundings.cwd),
     }
 }
 
@@ -131,9 +138,51 @@ fn written(result: std::io::Result<Exit>, exit: Exit) -> Exit {
     }
 }
 
+/// A command line that is none.
+enum Misunderstood {
+    /// What clap says of it.
+    Words(String),
+    /// An argument that has to be text and is not.
+    Bytes(Stop),
+}
+
+/// Says what is wrong with arguments. clap quotes them as they are, and what stands in them (a job's title, a branch of
+/// somebody else's) could forge lines of a log or steer a terminal: so it is asked about the escaped ones.
+fn misunderstood(args: &[OsString], error: clap::Error) -> Misunderstood {
+    let escaped = |arg: &OsString| OsString::from(gate::render::path(arg.as_bytes()));
+    let again = |args: Vec<OsString>| Cli::try_parse_from(args).err();
+    if error.kind() != clap::error::ErrorKind::InvalidUtf8 {
+        let asked = again(args.iter().map(escaped).collect());
+        // Escaped, what was wrong may be right; then there is nothing of theirs to quote.
+        return Misunderstood::Words(
+            asked.map_or_else(|| gate::render::lines(&error.to_string()), |error| error.to_string()),
+        );
+    }
+    // Paths may be of any bytes: the culprit is the one that alone is still one too many.
+    let is_culprit = |index: usize| {
+        let others = args.iter().enumerate();
+        let line = others.map(|(at, arg)| if at == index { arg.clone() } else { escaped(arg) });
+        again(line.collect()).is_some_and(|error| error.kind() == clap::error::ErrorKind::InvalidUtf8)
+    };
+    let culprit = (0..args.len()).find(|&index| args[index].to_str().is_none() && is_culprit(index));
+    let words = culprit.map_or_else(
+        || "an argument is not UTF-8".to_owned(),
+        |index| {
+            format!(
+                "an argument is not UTF-8: {}",
+                gate::render::path(args[index].as_bytes())
+            )
+        },
+    );
+    Misunderstood::Bytes(
+        Stop::new(Exit::Usage, words)
+            .hint("paths may be of any bytes; for a branch or tag of such a name give its commit: git rev-parse NAME")
+            .hint("agentgate help COMMAND says what each argument is"),
+    )
+}
+
 /// What clap says, as one refusal.
-fn usage(error: &clap::Error) -> Stop {
-    let text = error.to_string();
+fn usage(text: &str) -> Stop {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("bad command line");
     let stop = Stop::new(Exit::Usage, first.strip_prefix("error: ").unwrap_or(first));
@@ -183,7 +232,6 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
             )?)
         }
         Command::Check(args) => {
-            args.validate()?;
             let subject = match args {
                 ref args if args.all => Subject::All,
                 ref args if args.worktree => Subject::Worktree,

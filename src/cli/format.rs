@@ -1,11 +1,14 @@
 //! In which forms a command's result is wanted, and where each of them goes.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use super::{CheckArgs, Command};
 use crate::commands::Surroundings;
 use crate::exit::{Exit, Stop};
+use crate::gate::render;
+use crate::git::places::git_dir_around;
 
 /// A form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +77,18 @@ pub struct Output {
 }
 
 /// The value of `--output`.
-pub(super) fn output(text: &str) -> Result<Output, String> {
+pub(super) fn output(text: impl AsRef<OsStr>) -> Result<Output, String> {
+    let text = text.as_ref().as_bytes();
     let (word, file) = text
-        .split_once('=')
+        .iter()
+        .position(|&byte| byte == b'=')
+        .map(|at| (&text[..at], &text[at + 1..]))
         .filter(|(_, file)| !file.is_empty())
         .ok_or("write FORMAT=FILE, such as sarif=agentgate.sarif")?;
     Ok(Output {
-        format: format(word)?,
-        file: file.into(),
+        format: format(&String::from_utf8_lossy(word))?,
+        // A path is whatever bytes the file system takes.
+        file: OsString::from_vec(file.to_vec()).into(),
     })
 }
 
@@ -139,64 +146,99 @@ impl Reports {
     /// What was probably asked for by words that could not be understood. What stands after `--` is
     /// the agent's.
     pub fn guess(args: &[OsString], surroundings: &Surroundings) -> Reports {
-        let words: Vec<&str> = args
+        let words: Vec<&[u8]> = args
             .iter()
             .take_while(|arg| *arg != "--")
-            .filter_map(|arg| arg.to_str())
+            .map(|arg| arg.as_bytes())
             .collect();
-        let json = words.contains(&"--json");
-        if !words.contains(&"check") {
+        let json = words.contains(&b"--json".as_slice());
+        if !words.contains(&b"check".as_slice()) {
             return Reports::plain(json);
         }
-        let values = |option: &str| -> Vec<&str> {
+        let values = |option: &str| -> Vec<&OsStr> {
             let mut found = Vec::new();
             for (index, word) in words.iter().enumerate() {
-                match word.strip_prefix(option) {
-                    Some("") => found.extend(words.get(index + 1)),
-                    Some(rest) => found.extend(rest.strip_prefix('=')),
+                match word.strip_prefix(option.as_bytes()) {
+                    Some(b"") => found.extend(words.get(index + 1).copied()),
+                    Some(rest) => found.extend(rest.strip_prefix(b"=")),
                     None => {}
                 }
             }
-            found
+            found.into_iter().map(OsStr::from_bytes).collect()
         };
-        let format = values("--format").into_iter().find_map(Format::find);
+        let format = values("--format")
+            .into_iter()
+            .find_map(|word| Format::find(word.to_str()?));
         let files: Vec<Output> = values("--output")
             .into_iter()
             .filter_map(|text| output(text).ok())
             .collect();
-        // Two reports in one file are what could not be understood.
-        let files = if twice(&files).is_some() { Vec::new() } else { files };
-        Reports::of_check(format.or(json.then_some(Format::Json)), files, surroundings)
+        let mut reports = Reports::of_check(format.or(json.then_some(Format::Json)), files, surroundings);
+        if reports.validate(&surroundings.cwd).is_err() {
+            reports.files.clear();
+        }
+        reports
+    }
+
+    /// Refuses files that no report may go to: one that another report goes to, one in a git dir, and `-`, which
+    /// elsewhere is standard output.
+    ///
+    /// # Errors
+    /// Exit 64. Nothing is to be written to any of the files then.
+    pub fn validate(&self, cwd: &Path) -> Result<(), Stop> {
+        let mut seen: Vec<PathBuf> = Vec::new();
+        for Output { format, file } in &self.files {
+            let (format, shown) = (format.name(), render::path(file.as_os_str().as_bytes()));
+            if file.as_os_str() == "-" {
+                return Err(Stop::new(
+                    Exit::Usage,
+                    format!("--output {format}=- names no file: what standard output gets is said by --format"),
+                )
+                .hint(format!(
+                    "--format {format}, or --output {format}=./- for a file of that name"
+                )));
+            }
+            let place = place(&cwd.join(file));
+            if seen.contains(&place) {
+                return Err(Stop::new(Exit::Usage, format!("two reports are to go to {shown}"))
+                    .hint("give each --output a file of its own"));
+            }
+            if let Some(git_dir) = git_dir_around(&place) {
+                return Err(Stop::new(
+                    Exit::Usage,
+                    format!(
+                        "--output {format}={shown} lies in a git dir, {}, which no report is written into",
+                        render::path(git_dir.as_os_str().as_bytes())
+                    ),
+                )
+                .hint(format!(
+                    "give a file outside of it, such as --output {format}=agentgate.{format}"
+                )));
+            }
+            seen.push(place);
+        }
+        Ok(())
     }
 }
 
-/// A file that two reports are to go to.
-fn twice(files: &[Output]) -> Option<&Output> {
-    files
-        .iter()
-        .enumerate()
-        .find(|(index, output)| files[..*index].iter().any(|other| other.file == output.file))
-        .map(|(_, output)| output)
+/// Where a file would lie: its folder without links, `.` and `..`, as far as there is one. A link in the file's own
+/// place is replaced, not followed.
+fn place(file: &Path) -> PathBuf {
+    let mut missing = Vec::new();
+    let mut folder = file;
+    while let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) {
+        missing.push(name);
+        folder = above;
+        if let Ok(real) = folder.canonicalize() {
+            return real.join(missing.iter().rev().collect::<PathBuf>());
+        }
+    }
+    file.to_owned()
 }
 
 impl CheckArgs {
     /// The format for standard output, where one was given.
     fn format(&self) -> Option<Format> {
         self.format.or(self.json.then_some(Format::Json))
-    }
-
-    /// Refuses options that contradict each other.
-    ///
-    /// # Errors
-    /// Exit 64 where two reports are to go to one file.
-    pub fn validate(&self) -> Result<(), Stop> {
-        match twice(&self.output) {
-            None => Ok(()),
-            Some(output) => Err(Stop::new(
-                Exit::Usage,
-                format!("two reports are to go to {}", output.file.display()),
-            )
-            .hint("give each --output a file of its own")),
-        }
     }
 }

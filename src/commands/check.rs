@@ -153,7 +153,7 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
     let mut verdict = match claim {
         Claim::First(verdict) => {
             is_first = true;
-            verdict
+            *verdict
         }
         Claim::Change => policy_change::accept(scene.judge(task.as_ref())?),
         Claim::Void(why) => {
@@ -189,7 +189,7 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
     verdict.findings.extend(faults(&agents));
     verdict.settle();
     // The first policy judges nothing yet: it is what changes.
-    if let Some(why) = verdict.inspected.is_hollow(verdict.paths_checked).filter(|_| !is_first) {
+    if let Some(why) = verdict.is_hollow().filter(|_| !is_first) {
         if options.require_inspected && verdict.exit() == Exit::Ok {
             return Err(hollow(&why, &verdict).into());
         }

@@ -4,6 +4,8 @@
 //! Invariant: what is said about a path is the verdict of the gate itself over a tree in which that
 //! path is touched; nothing is decided here a second time.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Result;
@@ -24,7 +26,7 @@ use crate::task::Task;
 #[derive(Clone, Debug)]
 pub enum Question {
     /// An exit code, its name, a rule's code, or else a path.
-    Word(String, Option<PathBuf>),
+    Word(OsString, Option<PathBuf>),
     /// An import in a file.
     Import {
         /// As the code would name it.
@@ -125,7 +127,6 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
             if let Some(report) = code(word) {
                 return Ok(report);
             }
-            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             let checkout = surroundings.checkout()?;
             let path = relative(&checkout, &surroundings.cwd, Path::new(word))?;
             let task = task
@@ -133,8 +134,10 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
                 .map(|task| super::check::read_task(&surroundings.cwd, task))
                 .transpose()?;
             let tree = head(&checkout)?;
-            if !word.contains(['/', '.']) && lookup(&tree, &path).map_err(GateError::from)?.is_none() {
-                mistyped(word, is_number)?;
+            if let Some(word) = word.to_str().filter(|word| !word.contains(['/', '.']))
+                && lookup(&tree, &path).map_err(GateError::from)?.is_none()
+            {
+                mistyped(word)?;
             }
             Ok(Report::Path(of_path(&tree, path, task.as_ref())?))
         }
@@ -148,7 +151,8 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
 }
 
 /// By number, by name, by a rule's code.
-fn code(word: &str) -> Option<Report> {
+fn code(word: &OsStr) -> Option<Report> {
+    let word = word.to_str()?;
     let by_rule = Rule::ALL
         .iter()
         .find(|rule| rule.code() == word)
@@ -163,7 +167,8 @@ fn code(word: &str) -> Option<Report> {
 
 /// Refuses a word that was probably meant as a code or a rule. A path of that name can be asked for as
 /// `./word`.
-fn mistyped(word: &str, is_number: bool) -> Result<(), Stop> {
+fn mistyped(word: &str) -> Result<(), Stop> {
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
     let names: Vec<&str> = Rule::ALL
         .iter()
         .map(|rule| rule.code())
@@ -191,13 +196,12 @@ fn head(checkout: &Checkout) -> Result<GitTree<'_>> {
 /// From a path as typed to one from the root of the repository; nothing on the disk is asked, since
 /// it need not exist.
 fn relative(checkout: &Checkout, cwd: &Path, given: &Path) -> Result<Vec<u8>> {
-    use std::os::unix::ffi::OsStrExt;
     let outside = || {
         Stop::new(
             Exit::Usage,
             format!(
                 "{} is no path inside this repository, no exit code and no rule",
-                given.display()
+                crate::gate::render::path(given.as_os_str().as_bytes())
             ),
         )
         .hint("agentgate explain src/main.rs, agentgate explain 5, agentgate explain forbidden-import")

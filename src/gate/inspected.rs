@@ -1,12 +1,13 @@
 //! What a judgement looked at, so that a pass can be told from a look at nothing.
 //!
-//! Invariants: a path is either read (for imports, as a manifest, or both) or skipped for one reason; merging two judgements
-//! of one range counts each path once.
+//! Invariants: a path is either read (for imports, as a manifest, or both) or skipped for one reason, and one with
+//! dependencies that no reader here knows is said to have them, also where its imports were read; merging two
+//! judgements of one range counts each path once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Rule;
 use super::imports::Language;
+use super::{Extent, Rule};
 
 /// The files, imports and rules of one judgement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Inspected {
     pub files: BTreeMap<Vec<u8>, Read>,
     /// Changed manifests whose dependencies were read, by path as git's bytes.
     pub manifests: BTreeSet<Vec<u8>>,
+    /// Changed files that declare dependencies in a way that is not read, whatever else of them was.
+    pub undeclared: BTreeSet<Vec<u8>>,
     /// Changed paths that were not read, with the reason in words.
     pub skipped: BTreeMap<Vec<u8>, String>,
     /// The policy's own rules, in the order of the policy.
@@ -81,6 +84,11 @@ impl Inspected {
         self.manifests.insert(path.to_vec());
     }
 
+    /// Notes a file that declares dependencies which were not read.
+    pub fn skip_dependencies(&mut self, path: &[u8]) {
+        self.undeclared.insert(path.to_vec());
+    }
+
     /// Notes a path that was not read.
     pub fn skip(&mut self, path: &[u8], reason: impl Into<String>) {
         if !self.files.contains_key(path) && !self.manifests.contains(path) {
@@ -100,7 +108,11 @@ impl Inspected {
     /// The skipped paths by reason, the most frequent reason first.
     pub fn reasons(&self) -> Vec<(&str, Vec<&[u8]>)> {
         let mut by_reason: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
-        for (path, reason) in &self.skipped {
+        if !self.undeclared.is_empty() {
+            let paths = self.undeclared.iter().map(Vec::as_slice).collect();
+            by_reason.insert("for dependencies, in a form that is not read", paths);
+        }
+        for (path, reason) in self.skipped.iter().filter(|(path, _)| !self.undeclared.contains(*path)) {
             by_reason.entry(reason).or_default().push(path);
         }
         let mut reasons: Vec<_> = by_reason.into_iter().collect();
@@ -113,8 +125,8 @@ impl Inspected {
         self.rules.iter().filter(|active| active.reach == Reach::Dead)
     }
 
-    /// Why the judgement of this many changed paths says nothing, if it does.
-    pub fn is_hollow(&self, paths_checked: usize) -> Option<String> {
+    /// Why the judgement of this many paths says nothing, if it does.
+    pub(super) fn is_hollow(&self, paths_checked: usize, extent: Extent) -> Option<String> {
         if paths_checked == 0 {
             return Some("no path differs between base and head".to_owned());
         }
@@ -144,7 +156,10 @@ impl Inspected {
         };
         let looks_at_paths = |active: &&Active| !reads_sources(active.rule) && active.reach != Reach::Dead;
         if self.files.is_empty() && self.manifests.is_empty() && !rules.iter().any(looks_at_paths) {
-            return Some("no rule of the policy looked at any of the changed files".to_owned());
+            return Some(format!(
+                "no rule of the policy looked at any of the {}files",
+                extent.adjective()
+            ));
         }
         None
     }
@@ -157,6 +172,7 @@ impl Inspected {
         for path in other.manifests {
             self.read_manifest(&path);
         }
+        self.undeclared.extend(other.undeclared);
         for (path, reason) in other.skipped {
             self.skip(&path, reason);
         }

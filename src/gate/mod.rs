@@ -176,9 +176,31 @@ pub struct Warning {
     pub commit: Option<String>,
 }
 
+/// What a verdict is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// What differs between two trees.
+    #[default]
+    Change,
+    /// All that is in one.
+    Tree,
+}
+
+impl Extent {
+    /// What stands before "paths" or "files" in a sentence about those that were judged.
+    pub const fn adjective(self) -> &'static str {
+        match self {
+            Extent::Change => "changed ",
+            Extent::Tree => "",
+        }
+    }
+}
+
 /// What the gate found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
+    /// What was judged.
+    pub extent: Extent,
     /// All broken rules, credentials first, then sorted by exit code, path, line; never deduplicated away.
     pub findings: Vec<Finding>,
     /// Changes that break no rule and must not be overlooked, sorted by path; one for each path, and
@@ -202,6 +224,11 @@ impl Verdict {
     pub fn exit(&self) -> Exit {
         let first = self.findings.iter().map(|f| f.rule).min_by_key(|rule| rule.rank());
         first.map_or(Exit::Ok, Rule::exit)
+    }
+
+    /// Why it says nothing, if it does.
+    pub fn is_hollow(&self) -> Option<String> {
+        self.inspected.is_hollow(self.paths_checked, self.extent)
     }
 
     /// How many different paths have a finding.

@@ -215,7 +215,8 @@ pub fn check_json(result: &CheckResult) -> Value {
     object
 }
 
-fn put_path(object: &mut Value, bytes: &[u8]) {
+/// Sets `path`, and `path_b64` where the former cannot hold it.
+pub fn put_path(object: &mut Value, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
         // A name with a line break in it is escaped here as well, and whole beside it.
         Ok(text) if path(bytes) == text => object["path"] = text.into(),

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::content::is_plain;
 use super::imports::{self, Import, Language, Opaque};
-use super::manifests::Mentions;
+use super::manifests::{InlineList, Mentions, inline_list};
 use super::policy::Stance;
 use super::rules::{is_regular, reads_imports};
 use super::tree::Blobs;
@@ -46,6 +46,7 @@ struct Seen {
     is_plain: bool,
     has_credential: bool,
     mentions: bool,
+    inline: InlineList,
     /// Whether its language and imports were asked for.
     reads_imports: bool,
     language: Option<Language>,
@@ -121,6 +122,11 @@ impl Survey {
         self.get(path, id).is_some_and(|seen| !seen.mentions)
     }
 
+    /// What the file says about dependencies besides its code; `None` where that is not known here.
+    pub(super) fn inline(&self, path: &[u8], id: &Oid) -> Option<InlineList> {
+        self.get(path, id).map(|seen| seen.inline)
+    }
+
     /// What the file is written in, as far as name and content tell; `None` where that is not known here.
     pub(super) fn language(&self, path: &[u8], id: &Oid) -> Option<Option<Language>> {
         let seen = self.get(path, id).filter(|seen| seen.reads_imports)?;
@@ -174,6 +180,10 @@ fn look(blobs: &dyn Blobs, job: &Job, wants: &Wants, imports: &AtomicUsize) -> O
             .mentions
             .as_ref()
             .is_none_or(|mentions| mentions.stand_in(job.path, &content)),
+        inline: match wants.mentions {
+            Some(_) => inline_list(job.path, &content),
+            None => InlineList::Nothing,
+        },
         reads_imports: job.reads_imports,
         language,
         imports: RefCell::new(found),

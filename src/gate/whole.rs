@@ -7,7 +7,7 @@
 use super::policy::Stance;
 use super::survey::{Survey, Wants};
 use super::tree::{Nothing, diff};
-use super::{GateError, Policy, Tree, Verdict, content, lines, manifests, rules};
+use super::{Extent, GateError, Policy, Tree, Verdict, content, lines, manifests, rules};
 
 /// Judges everything in the tree by the policy that lies in it.
 ///
@@ -24,6 +24,7 @@ pub fn check(tree: &dyn Tree) -> Result<Verdict, GateError> {
 pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
     let changes = diff(&Nothing, tree)?;
     let mut verdict = Verdict {
+        extent: Extent::Tree,
         paths_checked: changes.len(),
         policies: vec![policy.id.to_string()],
         ..Verdict::default()

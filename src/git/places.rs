@@ -43,6 +43,17 @@ impl Places {
     }
 }
 
+/// The git dir in which a path lies or which it is, whatever repository that belongs to; the path's folder must be
+/// without links. git takes a folder for one by what is in it, and so does this.
+pub fn git_dir_around(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|folder| {
+        let is_named = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+        let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        // The second is a linked worktree's own, below `.git/worktrees` or wherever the clone keeps it.
+        is_named || has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+    })
+}
+
 /// The folder in which a clone's worktrees lie: `<parent>/<clone name>-jobs`, or below
 /// `state_home` where the parent lies in another work tree or cannot be written. Never inside a
 /// clone: a worktree there makes it dirty, and tools find the parent's configuration.

@@ -3,7 +3,9 @@
 //! Invariant: nothing of the clone is written. The index is a copy, and objects go to a temporary
 //! folder that libgit2 reads beside the clone's own and that is deleted with the value.
 
-use std::os::unix::ffi::OsStrExt;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,12 +14,14 @@ use tempfile::TempDir;
 use super::program::{Call, first_lines};
 use super::repo::Checkout;
 use crate::exit::{Exit, Stop};
+use crate::gate::{imports, render};
 
 /// What is to become a tree.
 #[derive(Clone, Debug)]
 pub enum What<'a> {
-    /// Every file of the checkout that is not ignored.
-    Worktree,
+    /// Every file of the checkout that is not ignored, but for this one (without links) while it is a regular file that
+    /// git does not know: the task, which is no part of the change that it asks for.
+    Worktree(Option<&'a Path>),
     /// The index: the checkout's own, or the one that git names to its hooks in `GIT_INDEX_FILE`
     /// (`git commit FILE` makes one for the occasion).
     Staged(Option<PathBuf>),
@@ -29,6 +33,8 @@ pub enum What<'a> {
 pub struct Uncommitted {
     /// The tree.
     pub tree: git2::Oid,
+    /// The path (from the top) of the file that [`What::Worktree`] left out.
+    pub spared: Option<PathBuf>,
     _folder: TempDir,
 }
 
@@ -62,17 +68,30 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
             .config("core.fsmonitor", "false")
     };
     match what {
-        Worktree => copy_index(checkout, None, &index)?,
+        Worktree(_) => copy_index(checkout, None, &index)?,
         Staged(named) => copy_index(checkout, named.as_deref(), &index)?,
         Paths(..) => {
             call(top).args(["read-tree", "HEAD"]).bytes()?;
+            leave_absent(checkout, top, &call)?;
         }
     }
     use What::{Paths, Staged, Worktree};
+    let mut spared = None;
     match what {
-        Worktree => {
+        Worktree(task) => {
             show_all(top, &call)?;
-            let outcome = call(top).args(["add", "--all", "--", "."]).outcome()?;
+            if let Some(task) = task {
+                spared = untracked(top, task, &call)?;
+            }
+            // What lies outside of a sparse checkout's cone is there all the same.
+            let add = call(top).args(["add", "--all", "--sparse", "--", "."]);
+            let add = match &spared {
+                None => add,
+                Some(path) => add.arg(OsString::from_vec(
+                    [b":(top,exclude,literal)", path.as_os_str().as_bytes()].concat(),
+                )),
+            };
+            let outcome = add.outcome()?;
             if !outcome.success() || passed_over(&outcome.stderr) {
                 return Err(unreadable(&outcome.stderr).into());
             }
@@ -95,7 +114,7 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
                     .into());
                 }
                 let outcome = call(cwd)
-                    .args(["add", "--all", "--"])
+                    .args(["add", "--all", "--sparse", "--"])
                     .arg(path)
                     .env("GIT_LITERAL_PATHSPECS", "1")
                     .outcome()?;
@@ -103,9 +122,21 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
                     return Err(unreadable(&outcome.stderr).into());
                 }
                 if !outcome.success() {
+                    let shown = render::path(path.as_os_str().as_bytes());
+                    let listed = call(cwd).args(["ls-files", "-z", "--full-name", "--"]).arg(path);
+                    let listed = listed.env("GIT_LITERAL_PATHSPECS", "1").outcome()?;
+                    if listed.success() && !listed.stdout.is_empty() {
+                        return Err(Stop::new(
+                            Exit::Usage,
+                            format!("{shown} is in HEAD and not in this sparse checkout, so that nothing of it can be changed here"),
+                        )
+                        .hint(format!("git sparse-checkout add {}   # to have it here", folder_of(&listed.stdout, path)))
+                        .hint("agentgate explain PATH says which rules hold there, and agentgate check judges commits")
+                        .into());
+                    }
                     return Err(Stop::new(
                         Exit::Usage,
-                        format!("{}: {}", path.display(), first_lines(&outcome.stderr)),
+                        format!("{shown}: {}", first_lines(&outcome.stderr)),
                     )
                     .hint("name files or folders that are in the checkout or in HEAD and that git does not ignore")
                     .into());
@@ -127,7 +158,71 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
     let odb = checkout.repo.odb().context("the object store cannot be opened")?;
     odb.add_disk_alternate(&objects.to_string_lossy())
         .with_context(|| format!("objects in {} cannot be read", objects.display()))?;
-    Ok(Uncommitted { tree, _folder: folder })
+    Ok(Uncommitted {
+        tree,
+        spared,
+        _folder: folder,
+    })
+}
+
+/// Marks in the copy what the checkout's own index has as not checked out and what is not there: its absence is no
+/// deletion. (A tree that is read into an index brings no such marks.)
+fn leave_absent<'a>(checkout: &Checkout, top: &Path, call: &dyn Fn(&Path) -> Call<'a>) -> Result<()> {
+    let own = checkout.git.at(top).args(["ls-files", "-t", "-z"]).bytes()?;
+    let mut absent: Vec<&[u8]> = Vec::new();
+    for line in own.split(|&byte| byte == 0) {
+        if let [b'S', b' ', path @ ..] = line
+            && top.join(std::ffi::OsStr::from_bytes(path)).symlink_metadata().is_err()
+        {
+            absent.push(path);
+        }
+    }
+    if absent.is_empty() {
+        return Ok(());
+    }
+    let here = call(top).args(["ls-files", "-z"]).bytes()?;
+    let here: HashSet<&[u8]> = here.split(|&byte| byte == 0).collect();
+    absent.retain(|path| here.contains(path));
+    let paths: Vec<u8> = absent
+        .iter()
+        .flat_map(|path| [path, b"\0".as_slice()].concat())
+        .collect();
+    let update = call(top).args(["update-index", "--skip-worktree", "-z", "--stdin"]);
+    update.stdin(paths).bytes()?;
+    Ok(())
+}
+
+/// The path from the top of a regular file that is in neither the index nor HEAD, and no source.
+fn untracked<'a>(top: &Path, file: &Path, call: &dyn Fn(&Path) -> Call<'a>) -> Result<Option<PathBuf>> {
+    let Some(folder) = file.parent().and_then(|folder| folder.canonicalize().ok()) else {
+        return Ok(None);
+    };
+    let real = folder.join(file.file_name().unwrap_or_default());
+    let Ok(path) = real.strip_prefix(top) else {
+        return Ok(None);
+    };
+    // Anything is a task if it is text; a file that rules would read is a change, whatever it was called.
+    let is_source = imports::language(path.as_os_str().as_bytes()).is_some();
+    let is_file = real.symlink_metadata().is_ok_and(|found| found.is_file());
+    if is_source || !is_file || repository_around(top, &real).is_some() {
+        return Ok(None);
+    }
+    let literal = |call: Call<'a>| call.arg("--").arg(path).env("GIT_LITERAL_PATHSPECS", "1");
+    let indexed = literal(call(top).args(["ls-files", "-z"])).bytes()?;
+    let committed = literal(call(top).args(["ls-tree", "-z", "HEAD"])).bytes()?;
+    Ok((indexed.is_empty() && committed.is_empty()).then(|| path.to_owned()))
+}
+
+/// The folder that holds the first of these files (from the top), or which was named; quoted for a shell.
+fn folder_of(listed: &[u8], named: &Path) -> String {
+    let first = listed.split(|&byte| byte == 0).next().unwrap_or_default();
+    let first = Path::new(std::ffi::OsStr::from_bytes(first));
+    let is_below = |folder: &&Path| folder.file_name() == named.file_name();
+    let folder = match first.ancestors().skip(1).find(is_below) {
+        Some(folder) => folder,
+        None => first.parent().unwrap_or(first),
+    };
+    super::shell(folder)
 }
 
 /// In the copy of the index no file stays hidden from git: one that is marked as unchanged, or as not checked out
@@ -212,7 +307,6 @@ fn copy_index(checkout: &Checkout, named: Option<&Path>, to: &Path) -> Result<()
 
 /// A path for a list that is separated by colons.
 fn quoted(path: &Path) -> std::ffi::OsString {
-    use std::os::unix::ffi::OsStringExt;
     let bytes = path.as_os_str().as_bytes();
     if !bytes.contains(&b':') && !bytes.starts_with(b"\"") {
         return path.as_os_str().to_owned();

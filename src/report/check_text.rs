@@ -78,11 +78,11 @@ fn files(inspected: &Inspected) -> String {
             count(inspected.manifests.len(), "manifest")
         ));
     }
-    if inspected.skipped.is_empty() {
+    let reasons = inspected.reasons();
+    if reasons.is_empty() {
         return read;
     }
-    let reasons: Vec<String> = inspected
-        .reasons()
+    let reasons: Vec<String> = reasons
         .iter()
         .map(|(reason, paths)| format!("{} {reason}", paths.len()))
         .collect();

@@ -135,35 +135,45 @@ pub fn json(report: &Report) -> Value {
             "rules": rules.iter().map(|rule| rule.code()).collect::<Vec<_>>(),
             "exit": Exit::Ok.code(),
         }),
-        Report::Path(report) => json!({
-            "schema": "agentgate/explain/1",
-            "subject": "path",
-            "path": render::path(&report.path),
-            "there": report.there,
-            "language": report.language.map(|language| language.name()),
-            "areas": report.areas,
-            "may_be_changed": report.findings.is_empty(),
-            "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
-            "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
-            "forbidden_imports": report.imports.iter().map(line).collect::<Vec<_>>(),
-            "may_depend_on": lists(&report.may_depend_on),
-            "allowed_imports": lists(&report.allowed_imports),
-            "exit": Exit::Ok.code(),
-        }),
-        Report::Import(report) => json!({
-            "schema": "agentgate/explain/1",
-            "subject": "import",
-            "import": report.name,
-            "path": render::path(&report.path),
-            "language": report.language.name(),
-            "identity": report.identity,
-            "areas": report.areas,
-            "forbidden": report.is_forbidden(),
-            "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
-            "entries": report.entries.iter().map(line).collect::<Vec<_>>(),
-            "exit": Exit::Ok.code(),
-        }),
+        Report::Path(report) => with_path(
+            &report.path,
+            json!({
+                "schema": "agentgate/explain/1",
+                "subject": "path",
+                "there": report.there,
+                "language": report.language.map(|language| language.name()),
+                "areas": report.areas,
+                "may_be_changed": report.findings.is_empty(),
+                "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+                "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
+                "forbidden_imports": report.imports.iter().map(line).collect::<Vec<_>>(),
+                "may_depend_on": lists(&report.may_depend_on),
+                "allowed_imports": lists(&report.allowed_imports),
+                "exit": Exit::Ok.code(),
+            }),
+        ),
+        Report::Import(report) => with_path(
+            &report.path,
+            json!({
+                "schema": "agentgate/explain/1",
+                "subject": "import",
+                "import": report.name,
+                "language": report.language.name(),
+                "identity": report.identity,
+                "areas": report.areas,
+                "forbidden": report.is_forbidden(),
+                "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
+                "entries": report.entries.iter().map(line).collect::<Vec<_>>(),
+                "exit": Exit::Ok.code(),
+            }),
+        ),
     }
+}
+
+/// The object with the path it is about.
+fn with_path(path: &[u8], mut object: Value) -> Value {
+    render::put_path(&mut object, path);
+    object
 }
 
 fn lists(lists: &[(String, Vec<String>)]) -> Value {

@@ -1,6 +1,7 @@
 //! Reports that go to files: each one whole or not at all.
 
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::checked::Checked;
@@ -8,7 +9,7 @@ use super::{check_format, markdown};
 use crate::cli::Reports;
 use crate::exit::{Exit, Stop};
 use crate::files;
-use crate::gate::credentials;
+use crate::gate::{credentials, render};
 
 /// GitHub drops a step's whole summary above this many bytes.
 const MAX_SUMMARY: u64 = 1024 * 1024;
@@ -40,7 +41,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn cannot_write(format: &str, file: &Path, error: &io::Error) -> Stop {
-    let shown = file.display();
+    let shown = render::path(file.as_os_str().as_bytes());
     let stop = Stop::new(
         Exit::Internal,
         format!("the {format} report cannot be written to {shown}: {error}"),

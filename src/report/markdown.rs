@@ -6,6 +6,7 @@
 
 use super::checked::{Checked, Item, Level, Outcome, reason};
 use crate::commands::check;
+use crate::gate::Extent;
 
 /// A comment on GitHub may have 65,536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -82,12 +83,16 @@ fn facts(report: &check::Report) -> String {
         dead => format!(" ({dead} of them without anything to match in the tree)"),
     };
     format!(
-        "Commits judged: {}, {} to {}. Policy: {}. Rules: {}{dead}. Changed paths: {}; files read for imports: {}.\n",
+        "Commits judged: {}, {} to {}. Policy: {}. Rules: {}{dead}. {}: {}; files read for imports: {}.\n",
         report.commits,
         code(&report.merge_base),
         code(&report.head),
         policies.join(", "),
         inspected.rules.len(),
+        match report.verdict.extent {
+            Extent::Change => "Changed paths",
+            Extent::Tree => "Paths",
+        },
         report.verdict.paths_checked,
         inspected.files.len(),
     )

@@ -13,6 +13,7 @@ mod malformed;
 mod named_files;
 mod native;
 mod packages;
+mod plain;
 mod policy_change;
 mod processes;
 mod uncommitted;

@@ -363,3 +363,54 @@ fn preflight_reads_the_task_too() {
     repo.agentgate(["preflight", "--task", "TASK.md"])
         .expect(22, &["Allowed files"]);
 }
+
+#[test]
+fn nothing_that_was_typed_reaches_the_terminal_raw() {
+    let repo = Repo::new();
+    for line in [
+        &["x\nfoo"][..],
+        &["x\u{1b}[31mfoo"],
+        &["check", "x\nfoo"],
+        &["check", "--x\nfoo"],
+        &["check", "--format", "x\nfoo"],
+        &["check", "--output", "json\nx=foo"],
+        &["run", "t", "--pass-env", "x\nfoo=1"],
+        &["run", "t", "--wait=\nfoo"],
+        &["explain", "--in", "\nfoo"],
+        &["help", "x\nfoo"],
+        &["schema", "x\nfoo"],
+        &["status", "x\u{202e}foo\u{85}"],
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let outcome = repo.agentgate([line, json].concat());
+            assert_eq!(outcome.code, 64, "{outcome}");
+            for text in [&outcome.stderr, &outcome.stdout] {
+                assert!(!text.contains("\nfoo"), "{line:?}: {outcome}");
+                assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{85}']), "{line:?}: {outcome}");
+            }
+        }
+    }
+    repo.agentgate(["x\nfoo"])
+        .expect(64, &["error: unrecognized subcommand 'x\\nfoo'\n"]);
+}
+
+#[test]
+fn what_must_be_text_is_named_where_it_is_none() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let repo = Repo::new();
+    let bytes = OsStr::from_bytes;
+    for (line, culprit) in [
+        (&[&b"check"[..], b"--base", b"\xfe"][..], "\\xfe"),
+        (&[b"check", b"--paths", b"\xff", b"--base", b"\xfe"], "\\xfe"),
+        (&[b"check", b"--head=\xfe"], "--head=\\xfe"),
+        (&[b"explain", b"--in", b"\xff", b"--import", b"\xfe"], "\\xfe"),
+    ] {
+        let outcome = repo.agentgate(line.iter().map(|arg| bytes(arg)));
+        let text = format!("an argument is not UTF-8: {culprit}\n");
+        outcome.expect(64, &[&text, "hint: paths may be of any bytes", "git rev-parse NAME"]);
+        assert!(!outcome.stderr.contains("was detected"), "{outcome}");
+    }
+    let outcome = repo.agentgate([bytes(b"status"), bytes(b"--json"), bytes(b"\xfe")]);
+    is_json_error(&outcome, 64);
+}

@@ -182,3 +182,23 @@ fn a_mistyped_code_is_no_path() {
     repo.agentgate(["explain", "payments"])
         .expect(0, &["payments: a folder"]);
 }
+
+#[test]
+fn a_path_may_be_of_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let repo = repo();
+    let path = OsStr::from_bytes(b"payments/\xff.ts");
+    repo.agentgate([OsStr::new("explain"), path]).expect(
+        0,
+        &["payments/\\xff.ts: not in HEAD, javascript", "may be changed: yes"],
+    );
+    let path = OsStr::from_bytes(b"prot/\xff");
+    let json = repo
+        .agentgate([OsStr::new("explain"), path, OsStr::new("--json")])
+        .json();
+    assert_eq!(json["path_b64"], "cHJvdC//", "{json}");
+    assert_eq!(json["may_be_changed"], false, "{json}");
+    repo.agentgate([OsStr::new("explain"), OsStr::from_bytes(b"/\xff\n")])
+        .expect(64, &["/\\xff\\n is no path inside this repository"]);
+}

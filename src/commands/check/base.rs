@@ -1,5 +1,7 @@
 //! What a range is compared with, and how that was found.
 
+use std::path::Path;
+
 use anyhow::Result;
 use git2::{Oid, Repository};
 
@@ -7,6 +9,7 @@ use crate::commands::Surroundings;
 use crate::exit::{Exit, Stop};
 use crate::git::range::{self, Graph};
 use crate::git::repo::Checkout;
+use crate::git::shell;
 
 /// The start of a range.
 pub(super) struct Base {
@@ -28,6 +31,9 @@ const TARGETS: [&str; 3] = [
 /// Where `agentgate` looks before it gives up, for the hint.
 const ORDER: &str =
     "looked at: --base, INVARIANT_BASE, GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA, CHANGE_TARGET, origin/HEAD";
+
+/// Branches that the hint names.
+const MAX_NAMED: usize = 3;
 
 /// Finds the base: what was given (option and value), else the environment, else the remote's
 /// default branch. The first that is set counts: a base that cannot be resolved is an error and
@@ -125,13 +131,49 @@ fn resolve(
                     .hint("this clone has no remote, so say which branch the change is for")
                     .into());
             }
-            Err(stop
-                .hint("agentgate check --base <branch>")
-                .hint("git fetch origin '+refs/heads/*:refs/remotes/origin/*'")
-                .hint(ORDER)
-                .into())
+            let known = match both {
+                Some(_) => vec!["origin/main".to_owned(), "origin/master".to_owned()],
+                None => remote_branches(repo, head)?,
+            };
+            let stop = known.iter().take(MAX_NAMED).fold(stop, |stop, name| {
+                stop.hint(format!("agentgate check --base {}", shell(Path::new(name))))
+            });
+            let stop = match both {
+                Some(_) => stop,
+                None => stop
+                    .hint("git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/<branch>")
+                    .hint("in GitHub Actions: fetch-depth: 0 of actions/checkout; in GitLab CI: GIT_DEPTH: 0"),
+            };
+            Err(stop.hint(ORDER).into())
         }
     }
+}
+
+/// The branches of `origin` that are here, sorted; without those at the head: a range from there is empty, and a CI that
+/// was told of one branch has no other.
+fn remote_branches(repo: &Repository, head: Oid) -> Result<Vec<String>> {
+    let unreadable = |error: git2::Error| {
+        Stop::new(
+            Exit::PolicyUnusable,
+            format!("the refs cannot be read: {}", error.message()),
+        )
+    };
+    let mut names = Vec::new();
+    for reference in repo.references_glob("refs/remotes/origin/*").map_err(unreadable)? {
+        let reference = reference.map_err(unreadable)?;
+        let name = reference
+            .name_bytes()
+            .strip_prefix(b"refs/remotes/")
+            .unwrap_or_default();
+        if let Ok(name) = std::str::from_utf8(name)
+            && name != "origin/HEAD"
+            && reference.target() != Some(head)
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// `main` or `master` of the clone's own, where HEAD is on another branch.

@@ -23,7 +23,7 @@ pub(super) enum Claim {
     /// Only human-owned files change: judge, then [`accept`].
     Change,
     /// The range brings the first policy: its base has none to judge by.
-    First(Verdict),
+    First(Box<Verdict>),
 }
 
 /// Whether the option applies.
@@ -70,7 +70,7 @@ pub(super) fn claim(scene: &Scene, agents: &[Row]) -> Result<Claim> {
         "the base has no policy; the first one is policy {} at {}",
         policy.id, scene.head
     ));
-    Ok(Claim::First(verdict))
+    Ok(Claim::First(Box::new(verdict)))
 }
 
 /// The verdict without what a person may do to human-owned files. Content that hides from review

@@ -1,6 +1,7 @@
 //! `check --all`, `--worktree`, `--staged` and `--paths`: trees instead of a range.
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use git2::Oid;
@@ -11,7 +12,7 @@ use crate::exit::{Exit, Stop};
 use crate::gate::baseline::{self, Baseline};
 use crate::gate::policy::{BASELINE_PATH, PolicyError};
 use crate::gate::tree::lookup;
-use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Verdict, rules, whole};
+use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Verdict, render, rules, whole};
 use crate::git::from_git2;
 use crate::git::repo::Checkout;
 use crate::git::tree::GitTree;
@@ -27,7 +28,10 @@ pub(super) fn judge(
 ) -> Result<Report> {
     match &options.subject {
         Subject::All => all(options, checkout),
-        Subject::Worktree => difference(options, checkout, &What::Worktree, task),
+        Subject::Worktree => {
+            let file = options.task.as_deref().map(|file| surroundings.cwd.join(file));
+            difference(options, checkout, &What::Worktree(file.as_deref()), task)
+        }
         Subject::Staged => {
             let named = surroundings.var("GIT_INDEX_FILE").map(PathBuf::from);
             difference(options, checkout, &What::Staged(named), task)
@@ -90,8 +94,13 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
             }
         },
     };
-    let made = uncommitted::tree(checkout, what)?;
     let base_tree = tree(checkout, base)?;
+    let what = match what {
+        // Left out, a file that the base has would be taken for deleted.
+        What::Worktree(Some(file)) if is_in(&base_tree, checkout, file)? => &What::Worktree(None),
+        what => what,
+    };
+    let made = uncommitted::tree(checkout, what)?;
     let candidate = GitTree::new(&checkout.repo, from_git2(made.tree));
     let policy = match Policy::of(&base_tree) {
         Err(PolicyError::Missing) if options.allow_policy_change => {
@@ -117,9 +126,15 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
                 .to_owned(),
         );
     }
+    if let Some(path) = &made.spared {
+        verdict.notices.push(format!(
+            "{} is the task and untracked, so it is no part of the change",
+            render::path(path.as_os_str().as_bytes())
+        ));
+    }
     if verdict.paths_checked == 0 {
         verdict.notices.push(match what {
-            What::Worktree => "nothing is changed, so nothing was judged".to_owned(),
+            What::Worktree(_) => "nothing is changed, so nothing was judged".to_owned(),
             What::Staged(_) => "nothing is staged, so nothing was judged".to_owned(),
             What::Paths(..) => "nothing is changed in these paths, so nothing was judged; `agentgate explain PATH` \
                                 says what may be changed"
@@ -127,6 +142,17 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
         });
     }
     report(options, checkout, verdict, (base, made.tree), from)
+}
+
+/// Whether a tree has something at the place of this file.
+fn is_in(tree: &GitTree<'_>, checkout: &Checkout, file: &Path) -> Result<bool> {
+    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+    let real = folder.map(|folder| folder.join(file.file_name().unwrap_or_default()));
+    let path = real.as_deref().zip(checkout.workdir.as_deref());
+    match path.and_then(|(real, top)| real.strip_prefix(top).ok()) {
+        Some(path) => Ok(lookup(tree, path.as_os_str().as_bytes())?.is_some()),
+        None => Ok(false),
+    }
 }
 
 fn tree(checkout: &Checkout, commit: Oid) -> Result<GitTree<'_>> {
@@ -140,7 +166,7 @@ fn report(
     (base, head): (Oid, Oid),
     from: &str,
 ) -> Result<Report> {
-    if let Some(why) = verdict.inspected.is_hollow(verdict.paths_checked) {
+    if let Some(why) = verdict.is_hollow() {
         if options.require_inspected && verdict.exit() == Exit::Ok {
             return Err(super::hollow(&why, &verdict).into());
         }

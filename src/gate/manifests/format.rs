@@ -22,6 +22,9 @@ pub(super) enum Format {
     Dotnet,
     Ruby,
     Composer,
+    /// Inside of source, see `inline`.
+    PythonScript,
+    CsharpScript,
 }
 
 impl Format {
@@ -34,13 +37,19 @@ impl Format {
             | Format::Pipfile
             | Format::Pixi
             | Format::SetupCfg
-            | Format::SetupPy => Ecosystem::Python,
+            | Format::SetupPy
+            | Format::PythonScript => Ecosystem::Python,
             Format::Golang => Ecosystem::Go,
             Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog => Ecosystem::Maven,
-            Format::Dotnet => Ecosystem::Nuget,
+            Format::Dotnet | Format::CsharpScript => Ecosystem::Nuget,
             Format::Ruby => Ecosystem::Ruby,
             Format::Composer => Ecosystem::Composer,
         }
+    }
+
+    /// Whether it is a list inside of source.
+    pub(super) fn is_inline(self) -> bool {
+        matches!(self, Format::PythonScript | Format::CsharpScript)
     }
 
     /// Whether folders below get what it declares although they have a manifest of their own:
@@ -175,18 +184,28 @@ pub(super) fn file_name(path: &[u8]) -> Vec<u8> {
 /// Manifests that this version does not read: said, since no rule holds there.
 const UNREAD: &[&str] = &[
     "bower.json",
+    "brewfile",
     "build.sbt",
     "build.sc",
+    "build.zig.zon",
+    "cabal.project",
     "cartfile",
+    "conda.yaml",
+    "conda.yml",
+    "containerfile",
     "conanfile.py",
     "conanfile.txt",
     "cpanfile",
     "deno.json",
     "deno.jsonc",
     "deps.edn",
+    "dockerfile",
     "dotnet-tools.json",
+    "elm.json",
     "environment.yaml",
     "environment.yml",
+    "flake.nix",
+    "import_map.json",
     "ivy.xml",
     "mix.exs",
     "module.bazel",
@@ -196,15 +215,32 @@ const UNREAD: &[&str] = &[
     "paket.dependencies",
     "podfile",
     "project.clj",
+    "project.toml",
     "pubspec.yaml",
     "rebar.config",
     "shard.yml",
+    "shell.nix",
     "stack.yaml",
     "vcpkg.json",
+    "workspace.bazel",
 ];
+/// The same by their endings; `Dockerfile.test` and `Package@swift-5.9.swift` by their beginnings.
+const UNREAD_ENDINGS: &[&str] = &[".podspec", ".cabal", ".dockerfile", ".wrap", ".opam", ".rockspec"];
+const UNREAD_BEGINNINGS: &[&str] = &["dockerfile.", "containerfile.", "package@swift"];
+
+/// Whether the file says what an image is made of, which no code of the folders below need be in.
+pub(super) fn is_of_an_image(path: &[u8]) -> bool {
+    let name = file_name(path);
+    [b"dockerfile".as_slice(), b"containerfile"]
+        .iter()
+        .any(|kind| name.starts_with(kind))
+        || name.ends_with(b".dockerfile")
+}
 
 /// Whether the file is a manifest that is not read.
 pub(super) fn is_unread(path: &[u8]) -> bool {
     let name = file_name(path);
     UNREAD.iter().any(|known| known.as_bytes() == name)
+        || UNREAD_ENDINGS.iter().any(|known| name.ends_with(known.as_bytes()))
+        || UNREAD_BEGINNINGS.iter().any(|known| name.starts_with(known.as_bytes()))
 }

@@ -173,6 +173,15 @@ fn by_entry(dependency: &Dependency, entry: &str, place: &str) -> String {
     }
 }
 
+/// What the dependencies of a file are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaks {
+    /// The folders below, as a manifest's are.
+    ForFolders,
+    /// A script or an image alone.
+    ForItself,
+}
+
 /// The areas whose `forbidden_imports` look at a manifest: those without roots, those in whose roots
 /// it lies, and those that it speaks for from above. Of several above an area only the nearest of
 /// its ecosystem does, unless folders below inherit from it. A nearer one counts if base and
@@ -183,6 +192,7 @@ pub(super) fn areas<'a>(
     candidate: &dyn Tree,
     path: &[u8],
     format: Option<Format>,
+    speaks: Speaks,
 ) -> Result<Vec<&'a Area>, Unreadable> {
     let mut found = Vec::new();
     for area in policy.areas.iter().filter(|area| !area.forbidden_imports.is_empty()) {
@@ -191,7 +201,7 @@ pub(super) fn areas<'a>(
         for root in &area.allowed_roots {
             let lead = lead(&root.text);
             let home = home(path);
-            if looks || !is_at_or_below(&lead, home) {
+            if looks || speaks == Speaks::ForItself || !is_at_or_below(&lead, home) {
                 continue;
             }
             looks = match format {

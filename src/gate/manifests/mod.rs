@@ -20,6 +20,7 @@ mod gradle;
 mod gradle_catalog;
 mod included;
 mod inherited;
+mod inline;
 mod json;
 mod judges;
 mod lines;
@@ -41,6 +42,8 @@ mod tests_code;
 #[cfg(test)]
 mod tests_hostile;
 #[cfg(test)]
+mod tests_inline;
+#[cfg(test)]
 mod tests_names;
 #[cfg(test)]
 mod tests_xml;
@@ -53,15 +56,18 @@ use super::policy::Stance;
 use super::rules::{finding, is_regular, shown};
 use super::survey::Survey;
 use super::tree::Side;
-use super::{Change, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
+use super::{Change, Extent, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
 use crate::task::Task;
 use declared::{Declared, Named};
 use format::{Format, format, is_of_another_tool, is_unread};
 use included::Included;
 use inherited::Shelves;
-use judges::{Judges, TASK};
+use inline::Inline;
+use judges::{Judges, Speaks, TASK};
 use lines::Lines;
 use links::Links;
+
+pub(super) use inline::{Inline as InlineList, of as inline_list};
 
 pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};
 
@@ -119,7 +125,7 @@ pub(super) fn judge(
             let Some(format) = self::format::format(link) else {
                 continue;
             };
-            let areas = judges::areas(policy, base, candidate, link, Some(format))?;
+            let areas = judges::areas(policy, base, candidate, link, Some(format), Speaks::ForFolders)?;
             // What holds everywhere is said once, where the file goes by its own name already.
             let judges = match own_format == Some(format) {
                 true => Judges {
@@ -149,11 +155,23 @@ pub(super) fn judge(
                 verdict,
             )?;
         }
-        if format.is_none() && !is_unread(&change.path) {
+        let inline = match format.is_none() && is_regular(&after) {
+            true => inline_of(candidate, change, &after, survey)?,
+            false => Inline::Nothing,
+        };
+        let format = match inline {
+            Inline::Read => inline::format(&change.path),
+            _ => format,
+        };
+        if format.is_none() && inline == Inline::Nothing && !is_unread(&change.path) {
             continue;
         }
+        let speaks = match inline != Inline::Nothing || self::format::is_of_an_image(&change.path) {
+            true => Speaks::ForItself,
+            false => Speaks::ForFolders,
+        };
         let judges = Judges {
-            areas: judges::areas(policy, base, candidate, &change.path, format)?,
+            areas: judges::areas(policy, base, candidate, &change.path, format, speaks)?,
             ..Judges::everywhere(policy, is_ruled_out)
         };
         if judges.first_key().is_none() {
@@ -170,7 +188,13 @@ pub(super) fn judge(
                 verdict,
             )?,
             None => {
-                let message = "new dependencies in it were not looked for, since this version does not read it";
+                let message = match inline {
+                    Inline::Unread => {
+                        "dependencies that its code declares were not looked for, since this version does not read them"
+                    }
+                    _ => "new dependencies in it were not looked for, since this version does not read it",
+                };
+                verdict.inspected.skip_dependencies(&change.path);
                 say(&change.path, &judges, message, verdict);
             }
         }
@@ -217,7 +241,9 @@ fn manifest(
             return Ok(());
         }
     };
-    verdict.inspected.read_manifest(path);
+    if !format.is_inline() || declared != Declared::default() {
+        verdict.inspected.read_manifest(path);
+    }
     let text = text.unwrap_or_default();
     let known = known(&mut trees.base, base, change, format, changes)?;
     let mut lines = Lines::of(&text);
@@ -268,6 +294,18 @@ fn manifest(
     Ok(())
 }
 
+/// What a source file says about dependencies besides its code.
+fn inline_of(candidate: &dyn Tree, change: &Change, after: &Side, survey: &Survey) -> Result<Inline, Unreadable> {
+    if let Some(known) = survey.inline(&change.path, &after.id) {
+        return Ok(known);
+    }
+    // As for a manifest: what is larger, no tool reads as a script.
+    if !inline::may_have(&change.path) || candidate.blob_size(&after.id)? > MAX_MANIFEST {
+        return Ok(Inline::Nothing);
+    }
+    Ok(inline::of(&change.path, &candidate.blob(&after.id)?))
+}
+
 /// What no rule could look at in a changed manifest. Where every new name is refused it is a
 /// warning, which reports show apart: a finding would forbid every edit of such a file.
 fn say(path: &[u8], judges: &Judges, message: &str, verdict: &mut Verdict) {
@@ -278,6 +316,10 @@ fn say(path: &[u8], judges: &Judges, message: &str, verdict: &mut Verdict) {
             message: format!("changed; {message}"),
             commit: None,
         }),
+        None if verdict.extent == Extent::Tree => {
+            let message = message.replace("new dependencies", "dependencies");
+            verdict.notices.push(format!("{}: {message}", shown(path)));
+        }
         None => verdict.notices.push(format!("{} changed; {message}", shown(path))),
     }
 }
@@ -354,7 +396,8 @@ fn known(
         Some(before) => vec![(&change.path, before)],
         None => changes
             .iter()
-            .filter(|other| other.after.is_none() && self::format(&other.path) == Some(format))
+            .filter(|other| other.after.is_none())
+            .filter(|other| self::format(&other.path).or_else(|| inline::format(&other.path)) == Some(format))
             .filter_map(|other| Some((other.path.as_slice(), other.before?)))
             .collect(),
     };
@@ -412,6 +455,8 @@ fn read(text: &str, format: Format) -> Result<Declared, String> {
         Format::GradleKotlin => return gradle::dependencies(text, code::Language::Kotlin),
         Format::Dotnet => return dotnet::dependencies(text),
         Format::Ruby => return ruby::dependencies(text),
+        Format::PythonScript => return inline::python_script(text),
+        Format::CsharpScript => return Ok(inline::csharp_script(text)),
     };
     found.map(Declared::from)
 }

@@ -82,6 +82,15 @@ pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
     Ok(found)
 }
 
+/// The TOML of a script's own block (PEP 723): `dependencies`, and the tables of tools as in pyproject.toml.
+pub(super) fn script(text: &str) -> Result<Vec<Dependency>, String> {
+    let document = toml::document(text)?;
+    let mut found = Vec::new();
+    strings(at(document.as_item(), "dependencies"), &mut found);
+    found.extend(pyproject(text)?);
+    Ok(found)
+}
+
 /// Files that hold dependencies of the project, relative to the manifest. A manifest that does not
 /// parse names none: no build takes it either.
 pub(super) fn dynamic_files(text: &str) -> Vec<String> {

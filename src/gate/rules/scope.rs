@@ -83,9 +83,10 @@ pub(super) fn unmapped(policy: &Policy, changes: &[Change], verdict: &mut Verdic
     };
     let strays: Vec<&Change> = strays.into_iter().filter(|change| !is_near(&change.path)).collect();
     if !strays.is_empty() && !policy.areas.is_empty() && !policy.areas.iter().any(everywhere) {
+        let kind = verdict.extent.adjective();
         verdict.notices.push(match strays.len() {
-            1 => "1 changed path belongs to no area; no import rule looked at it".into(),
-            n => format!("{n} changed paths belong to no area; no import rule looked at them"),
+            1 => format!("1 {kind}path belongs to no area; no import rule looked at it"),
+            n => format!("{n} {kind}paths belong to no area; no import rule looked at them"),
         });
     }
 }

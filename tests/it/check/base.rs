@@ -32,7 +32,8 @@ fn without_origin_head_the_only_one_of_main_and_master() {
         2,
         &[
             "both origin/main and origin/master",
-            "hint: agentgate check --base <branch>",
+            "hint: agentgate check --base origin/main\n",
+            "hint: agentgate check --base origin/master\n",
         ],
     );
 }
@@ -49,10 +50,23 @@ fn without_any_base_the_line_to_add_is_shown() {
         2,
         &[
             "no base to compare with",
-            "hint: agentgate check --base <branch>",
-            "hint: git fetch origin",
+            "hint: git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/<branch>",
+            "hint: in GitHub Actions: fetch-depth: 0",
         ],
     );
+}
+
+#[test]
+fn a_branch_of_the_remote_is_named_unless_it_is_what_is_judged() {
+    let repo = on_branch();
+    repo.git(["remote", "add", "origin", "../nowhere"]);
+    repo.git(["update-ref", "refs/remotes/origin/develop", "main"]);
+    repo.change("payments/retry.ts", "export const retry = 3;\n");
+    // As a CI leaves it that fetches the pushed branch alone: a range from there is empty.
+    repo.git(["update-ref", "refs/remotes/origin/f", "HEAD"]);
+    let outcome = repo.agentgate(["check"]);
+    outcome.expect(2, &["hint: agentgate check --base origin/develop\n", "fetch-depth: 0"]);
+    assert!(!outcome.stderr.contains("origin/f\n"), "{outcome}");
 }
 
 #[test]

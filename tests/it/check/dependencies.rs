@@ -242,3 +242,109 @@ fn a_file_that_a_link_shows_as_a_manifest_is_judged_as_one() {
             .expect(8, &["payments/a/package.json:1: ", "`redis`"]);
     }
 }
+
+#[test]
+fn a_scripts_own_list_is_judged_like_a_manifest() {
+    let repo = with("dependencies: {new: deny}\nmax_new_top_level_dirs: 1\n");
+    repo.write(
+        "tools/run.py",
+        "# /// script\n# dependencies = [\n#   'rich',\n# ]\n# ///\nprint()\n",
+    );
+    repo.write(
+        "tools/run.cs",
+        "#!/usr/bin/env dotnet\n#:package Humanizer@2.14.1\nConsole.WriteLine();\n",
+    );
+    repo.commit("scripts");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "tools/run.py:3: new dependency `rich`",
+            "tools/run.cs:2: new dependency `humanizer`",
+            "2 manifests read for dependencies",
+        ],
+    );
+    // What the base has is known, also where the script moves.
+    repo.git(["checkout", "--quiet", "-b", "g"]);
+    repo.git(["mv", "tools/run.py", "payments/run.py"]);
+    repo.commit("move");
+    repo.agentgate(["check", "--base", "f"]).expect(0, &[]);
+    repo.write(
+        "payments/run.py",
+        "# /// script\n# dependencies = ['rich', 'httpx']\n# ///\nprint()\n",
+    );
+    repo.commit("more");
+    let outcome = repo.agentgate(["check", "--base", "f"]);
+    outcome.expect(8, &["payments/run.py:2: new dependency `httpx`", "1 finding in 1 path"]);
+}
+
+#[test]
+fn a_scripts_list_speaks_for_the_script_alone() {
+    let repo = with("dependencies: {forbidden: [left-pad]}\nmax_new_top_level_dirs: 1\n");
+    repo.write(
+        "tools/run.py",
+        "# /// script\n# dependencies = ['redis']\n# ///\nprint()\n",
+    );
+    repo.write("run.py", "# /// script\n# dependencies = ['redis']\n# ///\nprint()\n");
+    repo.commit("outside of payments");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    repo.change(
+        "payments/run.py",
+        "# /// script\n# dependencies = ['redis']\n# ///\nprint()\n",
+    );
+    repo.agentgate(["check", "--base", "main"])
+        .expect(8, &["payments/run.py:2: declares `redis`"]);
+    repo.change("payments/run.py", "# /// script\n# dependencies = [\n# ///\nprint()\n");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(9, &["payments/run.py: its dependencies cannot be read: not valid TOML"]);
+}
+
+#[test]
+fn what_declares_in_a_form_that_is_not_read_is_said_and_listed() {
+    let files = [
+        ("Dockerfile", "FROM alpine\n"),
+        ("payments/CMakeLists.txt", "find_package(X)\n"),
+        ("payments/a.rb", "require 'bundler/inline'\n"),
+        ("payments/b.fsx", "#r \"nuget: X\"\n"),
+        ("payments/environment.yml", "dependencies: [x]\n"),
+        ("payments/flake.nix", "{}\n"),
+    ];
+    for (policy, mark) in [
+        ("dependencies: {new: deny}\n", "warning: "),
+        ("dependencies: {forbidden: [left-pad]}\n", "note: "),
+    ] {
+        let repo = with(policy);
+        for (path, text) in files {
+            repo.write(path, text);
+        }
+        // Without a word of dependencies it is no manifest.
+        repo.write("payments/cmake/CMakeLists.txt", "project(x)\n");
+        repo.write("payments/plain.rb", "puts 1\n");
+        repo.commit("more");
+        let outcome = repo.agentgate(["check", "--base", "main"]);
+        outcome.expect(0, &["6 for dependencies, in a form that is not read"]);
+        for (path, _) in files {
+            let lines = outcome.stdout.lines();
+            let said =
+                lines.filter(|line| line.starts_with(mark) && line.contains(path) && line.contains("not looked for"));
+            assert_eq!(said.count(), 1, "{path}: {outcome}");
+        }
+        let json = repo.agentgate(["check", "--base", "main", "--json"]).json();
+        let skipped = json["inspected"]["skipped"].as_array().expect("a list").clone();
+        let listed = skipped
+            .iter()
+            .find(|entry| entry["reason"] == "for dependencies, in a form that is not read")
+            .expect("it is listed");
+        let paths: Vec<&str> = listed["paths"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|path| path["path"].as_str())
+            .collect();
+        assert_eq!(paths, files.map(|(path, _)| path), "{json}");
+    }
+    // Where no rule looks at dependencies there is nothing to say.
+    let repo = with("");
+    repo.change("Dockerfile", "FROM alpine\n");
+    let outcome = repo.agentgate(["check", "--base", "main"]);
+    assert!(!outcome.stdout.contains("Dockerfile"), "{outcome}");
+}

@@ -2,13 +2,19 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use super::on_branch;
 use crate::support::program::Outcome;
 use crate::support::repo::{Repo, TRAILERS};
 
 /// Runs a check with a git on PATH that notes its calls; gives the outcome and how many there were.
-fn counted(repo: &Repo, arguments: &[&str]) -> (Outcome, usize) {
+pub(super) fn counted(repo: &Repo, arguments: &[&str]) -> (Outcome, usize) {
+    counted_in(repo, &repo.root, arguments, &[])
+}
+
+/// The same from another folder and with more variables, which the noting git does not get in its own way.
+pub(super) fn counted_in(repo: &Repo, from: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> (Outcome, usize) {
     let (folder, log) = (repo.top().join("shim"), repo.top().join("calls"));
     let real = std::env::var("PATH").expect("it is UTF-8");
     let (shim, text) = (
@@ -23,7 +29,11 @@ fn counted(repo: &Repo, arguments: &[&str]) -> (Outcome, usize) {
     fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let _ = fs::remove_file(&log);
     let path = format!("{}:{real}", folder.display());
-    let outcome = repo.command(["check"]).args(arguments).env("PATH", path).run();
+    let mut command = repo.command(["check"]).args(arguments).cwd(from);
+    for (key, value) in variables {
+        command = command.env(key, value);
+    }
+    let outcome = command.env("PATH", path).run();
     (outcome, fs::read_to_string(&log).unwrap_or_default().lines().count())
 }
 

@@ -209,3 +209,151 @@ fn a_file_of_a_repository_inside_is_not_passed_over() {
     repo.agentgate(["check", "--worktree"])
         .expect(2, &["the checkout cannot be read whole: ", "payments/inner"]);
 }
+
+/// A checkout without `far/`, which has a file in HEAD.
+fn sparse() -> Repo {
+    let repo = Repo::new();
+    repo.write("far/pay.ts", "export {};\n");
+    repo.write("payments/deep/x.ts", "export {};\n");
+    repo.commit("far");
+    repo.git(["sparse-checkout", "set", "architecture", "payments"]);
+    assert!(!repo.root.join("far").exists() && !repo.root.join("prot").exists());
+    repo
+}
+
+#[test]
+fn outside_of_a_sparse_checkout_there_is_nothing_to_judge_and_a_way_to_get_it() {
+    let repo = sparse();
+    for path in ["far", "far/pay.ts", "far/", "./far/pay.ts"] {
+        let outcome = repo.agentgate(["check", "--paths", path]);
+        let text = format!("{path} is in HEAD and not in this sparse checkout");
+        outcome.expect(64, &[&text, "hint: git sparse-checkout add far   #"]);
+        assert!(!outcome.stderr.contains("exist;"), "{outcome}");
+    }
+    let nowhere = repo.agentgate(["check", "--paths", "nowhere"]);
+    nowhere.expect(64, &["nowhere: fatal: pathspec"]);
+    // What is named beside it is judged as it is: what is not checked out is not deleted.
+    repo.write("payments/pay.ts", "import redis from 'redis';\n");
+    repo.agentgate(["check", "--paths", "."])
+        .expect(5, &["payments/pay.ts:1:19", "1 finding in 1 path"]);
+}
+
+#[test]
+fn what_lies_outside_of_the_cone_is_judged_where_it_is_there() {
+    let repo = sparse();
+    repo.write("prot/new.txt", "x\n");
+    for line in [&["--worktree"][..], &["--paths", "prot/new.txt"], &["--paths", "prot"]] {
+        repo.agentgate([&["check"], line].concat())
+            .expect(3, &["prot/new.txt: protected path added", "1 finding in 1 path"]);
+    }
+    repo.write("prot/rules.txt", "none\n");
+    for line in [&["--worktree"][..], &["--paths", "prot/rules.txt"]] {
+        repo.agentgate([&["check"], line].concat())
+            .expect(3, &["prot/rules.txt: protected path changed"]);
+    }
+}
+
+const TASK: &str = "Goal: x\nAllowed files: payments/\n";
+
+#[test]
+fn an_untracked_task_is_no_part_of_the_change() {
+    let repo = Repo::new();
+    repo.write("TASK.md", TASK);
+    repo.write("payments/pay.ts", "export const pay = 2;\n");
+    let note = "note: TASK.md is the task and untracked, so it is no part of the change\n";
+    let outcome = repo.agentgate(["check", "--worktree", "--task", "TASK.md"]);
+    outcome.expect(0, &[note, "invariants ok; 1 path checked"]);
+    let below = repo.command(["check", "--worktree", "--task", "../payments/../TASK.md"]);
+    below.cwd(repo.root.join("payments")).run().expect(0, &[note]);
+    // No other file goes with it, whatever its name.
+    for other in ["TASK.md.ts", "TASK.mdx", "x/TASK.md", "task.md"] {
+        repo.write(other, "x\n");
+        let text = format!("{other}: not among the task's allowed files");
+        repo.agentgate(["check", "--worktree", "--task", "TASK.md"])
+            .expect(7.min(6 + i32::from(!other.contains('/'))), &[&text, note]);
+        repo.remove(other);
+        let _ = std::fs::remove_dir(repo.root.join("x"));
+    }
+    // A name with a meaning for git's patterns.
+    std::fs::rename(repo.root.join("TASK.md"), repo.root.join("*.md")).unwrap();
+    repo.write("a.md", "x\n");
+    repo.agentgate(["check", "--worktree", "--task", "*.md"])
+        .expect(7, &["a.md: not among", "note: *.md is the task", "1 finding in 1 path"]);
+}
+
+#[test]
+fn a_task_that_git_knows_is_a_change_like_any_other() {
+    let line = ["check", "--worktree", "--task", "TASK.md"];
+    let is_judged = |repo: &Repo| {
+        repo.agentgate(line)
+            .expect(7, &["TASK.md: not among the task's allowed files"])
+    };
+    let staged = Repo::new();
+    staged.write("TASK.md", TASK);
+    staged.git(["add", "TASK.md"]);
+    is_judged(&staged);
+    let changed = Repo::new();
+    changed.change("TASK.md", "Goal: y\n");
+    changed.write("TASK.md", TASK);
+    is_judged(&changed);
+    // Taken out of the index alone, it is HEAD's all the same.
+    changed.git(["rm", "--quiet", "--cached", "TASK.md"]);
+    is_judged(&changed);
+    let old = Repo::new();
+    old.change("TASK.md", "Goal: y\n");
+    old.git(["rm", "--quiet", "TASK.md"]);
+    old.commit("away");
+    old.write("TASK.md", TASK);
+    old.agentgate([&line[..], &["--base", "HEAD~1"]].concat())
+        .expect(7, &["TASK.md: not among the task's allowed files"]);
+    // A link is none, and what it leads to is not what was named.
+    let link = Repo::new();
+    link.write("real.md", TASK);
+    std::os::unix::fs::symlink("real.md", link.root.join("TASK.md")).unwrap();
+    is_judged(&link);
+    link.agentgate(line).expect(7, &["real.md: not among"]);
+    // Only what is not committed is looked at without it.
+    let named = Repo::new();
+    named.write("TASK.md", TASK);
+    named
+        .agentgate(["check", "--paths", "TASK.md", "--task", "TASK.md"])
+        .expect(7, &["TASK.md: not among"]);
+    // Any text is a task; source is no less judged for being named as one.
+    named.write("payments/q.ts", "import redis from 'redis';\n");
+    named
+        .agentgate(["check", "--worktree", "--task", "payments/q.ts"])
+        .expect(5, &["payments/q.ts:1:19: imports `redis`"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_2_and_named() {
+    use crate::support::person::Person;
+    use std::os::unix::fs::PermissionsExt;
+    // Root reads everything.
+    let Some(person) = Person::all().into_iter().find(|person| !person.is_root()) else {
+        eprintln!("skipped: there is nobody here who is not root");
+        return;
+    };
+    let repo = Repo::of(person);
+    repo.write("payments/closed/new.ts", "import redis from 'redis';\n");
+    let closed = repo.root.join("payments/closed");
+    let set = |mode: u32| std::fs::set_permissions(&closed, PermissionsExt::from_mode(mode)).unwrap();
+    for mode in [0o000, 0o300] {
+        set(mode);
+        let outcomes =
+            [&["--worktree"][..], &["--paths", "payments"]].map(|line| repo.agentgate([&["check"], line].concat()));
+        set(0o755);
+        for outcome in outcomes {
+            outcome.expect(
+                2,
+                &[
+                    "the checkout cannot be read whole",
+                    "payments/closed",
+                    "hint: make what it names readable",
+                ],
+            );
+        }
+    }
+    repo.agentgate(["check", "--worktree"])
+        .expect(5, &["payments/closed/new.ts"]);
+}

@@ -278,3 +278,25 @@ fn a_hundred_thousand_findings_in_one_file_are_judged_in_time() {
     assert_eq!(outcome.code, 5);
     assert_eq!(outcome.json()["findings"].as_array().map(Vec::len), Some(100_000));
 }
+
+#[test]
+fn a_whole_tree_has_paths_and_no_changed_ones() {
+    let repo = Repo::new();
+    repo.write("docs/a.txt", "x\n");
+    repo.write("payments/a.swift", "import x\n");
+    repo.commit("more");
+    for format in ["text", "markdown", "json", "junit"] {
+        let outcome = repo.agentgate(["check", "--all", "--format", format]);
+        outcome.expect(0, &[]);
+        for stream in [&outcome.stdout, &outcome.stderr] {
+            assert!(!stream.to_lowercase().contains("changed"), "{outcome}");
+        }
+    }
+    repo.agentgate(["check", "--all"]).expect(
+        0,
+        &[
+            "note: 3 paths belong to no area; no import rule looked at them\n",
+            "note: 1 file of kinds whose imports this version does not read: .swift\n",
+        ],
+    );
+}

@@ -132,3 +132,103 @@ fn an_older_report_is_replaced_whole() {
     let written = fs::read_to_string(repo.top().join("r.json")).expect("it is there");
     assert_eq!(written, check(&repo, "json").stdout);
 }
+
+#[test]
+fn no_report_is_written_into_a_git_dir() {
+    let repo = sound();
+    repo.git(["worktree", "add", "--quiet", "--detach", "../linked"]);
+    std::os::unix::fs::symlink(".git/refs", repo.root.join("way")).expect("a link can be made");
+    let linked = repo.beside("linked");
+    let bare = repo.clone_as("bare.git", &["--bare"]);
+    let other = crate::support::repo::Repo::new();
+    let pointer = fs::read(linked.root.join(".git")).expect("a .git file");
+    let index = fs::read(repo.root.join(".git/index")).expect("an index");
+    let elsewhere = format!("json={}/.git/info/x", other.root.display());
+    for (repo, output) in [
+        (&repo, "json=.git/index"),
+        (&repo, "json=.git"),
+        (&repo, "json=.git/no/such/x"),
+        (&repo, "sarif=payments/../.git/../.git/index"),
+        (&repo, "json=way/heads/x"),
+        (&repo, "json=.GIT/x"),
+        (&repo, &elsewhere),
+        (&linked, "json=.git"),
+        (&linked, "json=../repo/.git/worktrees/linked/index"),
+        (&bare, "json=x.json"),
+        (&bare, "json=refs/heads/x"),
+    ] {
+        for more in [&[][..], &["--fly"]] {
+            let line = [&["check", "--range", "main..main", "--output", output], more].concat();
+            let outcome = repo.agentgate(&line);
+            assert_eq!(outcome.code, 64, "{output}: {outcome}");
+            if more.is_empty() {
+                outcome.expect(
+                    64,
+                    &["which no report is written into", "hint: give a file outside of it"],
+                );
+            }
+        }
+    }
+    assert_eq!(fs::read(linked.root.join(".git")).expect("a .git file"), pointer);
+    assert_eq!(fs::read(repo.root.join(".git/index")).expect("an index"), index);
+    assert!(!repo.root.join(".git/refs/heads/x").exists());
+    assert!(!other.root.join(".git/info/x").exists());
+    assert!(!bare.root.join("x.json").exists() && !bare.root.join("refs/heads/x").exists());
+}
+
+#[test]
+fn a_file_named_like_a_git_dir_is_no_reason_to_refuse_another() {
+    let repo = sound();
+    fs::create_dir_all(repo.root.join("payments/objects")).expect("a folder");
+    fs::write(repo.root.join("payments/HEAD"), "x").expect("it can be written");
+    for output in ["json=payments/x.json", "json=.github.json", "json=a.git"] {
+        repo.agentgate(["check", "--base", "main", "--output", output])
+            .expect(0, &[]);
+    }
+}
+
+#[test]
+fn a_dash_is_no_file() {
+    let repo = sound();
+    let outcome = repo.agentgate(["check", "--base", "main", "--output", "json=-"]);
+    outcome.expect(
+        64,
+        &["hint: --format json, or --output json=./- for a file of that name"],
+    );
+    assert!(!repo.root.join("-").exists());
+    repo.agentgate(["check", "--base", "main", "--output", "json=./-"])
+        .expect(0, &[]);
+    assert!(repo.root.join("-").is_file());
+}
+
+#[test]
+fn a_file_may_have_any_name() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let repo = sound();
+    for more in [&[][..], &["--fly"]] {
+        let mut line = vec![OsStr::new("check"), OsStr::new("--base"), OsStr::new("main")];
+        line.extend([OsStr::new("--output"), OsStr::from_bytes(b"json=../\xff=.json")]);
+        line.extend(more.iter().map(OsStr::new));
+        repo.agentgate(&line);
+        let file = repo.top().join(OsStr::from_bytes(b"\xff=.json"));
+        assert!(file.is_file(), "{more:?}");
+        fs::remove_file(file).expect("it is there");
+    }
+}
+
+#[test]
+fn one_file_by_two_names_is_one_file() {
+    let repo = sound();
+    let line = [
+        "check",
+        "--base",
+        "main",
+        "--output",
+        "sarif=../x",
+        "--output",
+        "json=payments/../../x",
+    ];
+    repo.agentgate(line).expect(64, &["two reports are to go to"]);
+    assert!(!repo.top().join("x").exists());
+}

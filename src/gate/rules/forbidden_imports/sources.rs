@@ -118,7 +118,8 @@ pub(super) fn of<'a>(
         let count: usize = unread.values().sum();
         let endings: Vec<&str> = unread.keys().map(String::as_str).collect();
         verdict.notices.push(format!(
-            "{count} changed file{} of kinds whose imports this version does not read: {}",
+            "{count} {}file{} of kinds whose imports this version does not read: {}",
+            verdict.extent.adjective(),
             if count == 1 { "" } else { "s" },
             endings.join(", "),
         ));
