@@ -32,6 +32,7 @@ mod java;
 mod javascript;
 mod javascript_calls;
 mod javascript_literals;
+mod javascript_paths;
 mod javascript_readings;
 mod javascript_require;
 mod jsx;
@@ -45,10 +46,12 @@ mod mask_js_brackets;
 mod mask_js_literals;
 mod mask_py;
 mod matching;
+mod package_manifest;
 mod php;
 mod python;
 mod python_calls;
 mod python_encoding;
+mod python_loaders;
 mod references;
 mod reflection;
 mod ruby;
@@ -74,6 +77,7 @@ mod tests_rust_go;
 
 pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
 pub(super) use matching::is_match;
+pub(in crate::gate) use package_manifest::is_package_manifest;
 pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
 
 /// Languages whose imports this version reads.
@@ -385,6 +389,7 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
     source::inspectable(source)?;
     let found = match language {
         Language::JavaScript if matches!(ending(path).as_deref(), Some(b"vue" | b"svelte")) => components::scan(source),
+        Language::JavaScript if is_package_manifest(path) => package_manifest::scan(source),
         Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
         Language::Rust => rust::scan(source),

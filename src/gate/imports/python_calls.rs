@@ -39,7 +39,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn computed(&mut self, open: Token, at: usize) {
+    pub(super) fn computed(&mut self, open: Token, at: usize) {
         self.opaque(at);
         self.computed.get_or_insert((open.start, self.depth + 1));
     }
@@ -117,7 +117,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn opaque(&mut self, at: usize) {
+    pub(super) fn opaque(&mut self, at: usize) {
         self.found.push(Found {
             raw: String::new(),
             identity: Vec::new(),
@@ -127,7 +127,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the first argument, leaving the cursor at the `,` or `)` after it.
-    fn argument(&self, ahead: &mut Cursor<'a>) -> Argument {
+    pub(super) fn argument(&self, ahead: &mut Cursor<'a>) -> Argument {
         let mut text: Option<(String, usize)> = None;
         let mut depth = 0usize;
         loop {
