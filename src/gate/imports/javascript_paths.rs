@@ -18,6 +18,11 @@ const MOST: usize = 64;
 const SCRIPTS: [&str; 8] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"];
 
 impl<'a> Scanner<'a> {
+    /// Whether `new` or `new x.` stands before.
+    pub(super) fn is_made(&self) -> bool {
+        self.is_before(if self.before[0].is(b'.') { 2 } else { 0 }, &[b"new"])
+    }
+
     /// After `new URL`: `("x", import.meta.url)`.
     pub(super) fn url(&mut self) {
         let mut ahead = self.cursor.clone();
@@ -48,10 +53,6 @@ impl<'a> Scanner<'a> {
 
     /// After `Worker`: of `new Worker("x.js")` the file. `new Worker("queue")` is some other worker.
     pub(super) fn worker(&mut self) {
-        let back = if self.before[0].is(b'.') { 2 } else { 0 };
-        if !self.is_before(back, &[b"new"]) {
-            return;
-        }
         let mut ahead = self.cursor.clone();
         if !ahead.next().is(b'(') {
             return;
@@ -134,9 +135,9 @@ impl<'a> Scanner<'a> {
         let scoped = text.find('@').filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'/');
         let wild = match (wild, scoped) {
             // `@scope/x` is a name, `@(a|b)` a pattern.
-            (Some(at), Some(scope)) if at == scope && !text[at..].starts_with("@(") => {
-                text[at + 1..].find(['*', '?', '[', '{', '!', '(']).map(|more| at + 1 + more)
-            }
+            (Some(at), Some(scope)) if at == scope && !text[at..].starts_with("@(") => text[at + 1..]
+                .find(['*', '?', '[', '{', '!', '('])
+                .map(|more| at + 1 + more),
             (wild, _) => wild,
         };
         let Some(wild) = wild else {

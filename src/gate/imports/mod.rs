@@ -71,14 +71,16 @@ mod tests_hostile;
 #[cfg(test)]
 mod tests_javascript;
 #[cfg(test)]
+mod tests_loaders;
+#[cfg(test)]
 mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
 pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
 pub(super) use matching::is_match;
-pub(in crate::gate) use package_manifest::is_package_manifest;
 pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
+pub(in crate::gate) use package_manifest::is_package_manifest;
 
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -122,7 +122,10 @@ mod tests {
     fn an_entry_that_leads_elsewhere_is_an_import() {
         for (source, raw) in [
             (r#"{"main": "../../node_modules/redis"}"#, "../../node_modules/redis"),
-            (r#"{"main": "node_modules/redis/index.js"}"#, "./node_modules/redis/index.js"),
+            (
+                r#"{"main": "node_modules/redis/index.js"}"#,
+                "./node_modules/redis/index.js",
+            ),
             (r#"{"module": "./../other/x.js"}"#, "./../other/x.js"),
             (
                 r#"{"exports": {".": {"node": ["./node_modules/redis/a.js"]}}}"#,
@@ -150,7 +153,11 @@ mod tests {
 
     #[test]
     fn what_is_nested_too_deeply_is_unreadable() {
-        let deep = format!("{{\"a\": {}{}, \"main\": \"../redis\"}}", "[".repeat(500), "]".repeat(500));
+        let deep = format!(
+            "{{\"a\": {}{}, \"main\": \"../redis\"}}",
+            "[".repeat(500),
+            "]".repeat(500)
+        );
         assert!(scan(deep.as_bytes()).is_err());
     }
 }

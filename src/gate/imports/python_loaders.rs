@@ -14,7 +14,7 @@ use memchr::memmem;
 use super::ImportKind;
 use super::arguments::Argument;
 use super::python::Scanner;
-use super::token::{Kind, Token};
+use super::token::Token;
 
 /// What a call does with its argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,10 @@ pub fn named(name: &[u8]) -> Option<Loader> {
         b"entry_points" | b"iter_entry_points" | b"load_entry_point" => {
             loader(Action::Hides, &["importlib", "pkg_resources"])
         }
-        b"spec_from_file_location" | b"spec_from_loader" | b"SourceFileLoader" | b"SourcelessFileLoader"
+        b"spec_from_file_location"
+        | b"spec_from_loader"
+        | b"SourceFileLoader"
+        | b"SourcelessFileLoader"
         | b"ExtensionFileLoader" => loader(Action::Hides, &["importlib"]),
         b"EntryPoint" => loader(Action::Describes, &["importlib", "pkg_resources"]),
         _ => None,
@@ -116,14 +119,20 @@ impl<'a> Scanner<'a> {
             false => open,
         };
         let is_own = matches!(self.owner(before), b"self" | b"cls") && loader.action != Action::Replaces;
-        if !open.is(b'(') || is_own || (!loader.homes.is_empty() && !loader.homes.iter().any(|home| self.has_home(home))) {
+        if !open.is(b'(')
+            || is_own
+            || (!loader.homes.is_empty() && !loader.homes.iter().any(|home| self.has_home(home)))
+        {
             return;
         }
         let argument = self.argument(&mut ahead);
         match (loader.action, argument) {
             (Action::Hides, _) => self.opaque(token.start),
             (Action::Describes, Argument::None) => {}
-            (Action::Describes, Argument::Literal { at, .. } | Argument::Prefix { at, .. } | Argument::Other { at }) => {
+            (
+                Action::Describes,
+                Argument::Literal { at, .. } | Argument::Prefix { at, .. } | Argument::Other { at },
+            ) => {
                 self.computed(open, at);
             }
             (Action::Replaces, Argument::Literal { text, at }) => {
@@ -165,7 +174,3 @@ fn is_dotted(text: &str) -> bool {
             && part.chars().all(|c| c.is_alphanumeric() || c == '_')
     })
 }
-
-#[cfg(test)]
-#[path = "tests_python_loaders.rs"]
-mod tests;

@@ -131,8 +131,13 @@ impl<'a> Outside<'a> {
         };
         let (real, id, linked) = folder;
         let last = name(path);
-        let stem = last.iter().rposition(|&byte| byte == b'.').map_or(last, |dot| &last[..dot]);
-        let begins = |name: &[u8], stem: &[u8]| !stem.is_empty() && name.strip_prefix(stem).is_some_and(|rest| rest.starts_with(b"."));
+        let stem = last
+            .iter()
+            .rposition(|&byte| byte == b'.')
+            .map_or(last, |dot| &last[..dot]);
+        let begins = |name: &[u8], stem: &[u8]| {
+            !stem.is_empty() && name.strip_prefix(stem).is_some_and(|rest| rest.starts_with(b"."))
+        };
         let mut found = Spot::Inside {
             path: join(&real, last),
             linked,
@@ -273,7 +278,10 @@ fn lexical(folder: &[u8], relative: &[u8]) -> Option<Vec<u8>> {
 
 fn after_dots(path: &[u8]) -> &[u8] {
     let mut left = path;
-    while let Some(rest) = ["../", "./", "/"].iter().find_map(|head| left.strip_prefix(head.as_bytes())) {
+    while let Some(rest) = ["../", "./", "/"]
+        .iter()
+        .find_map(|head| left.strip_prefix(head.as_bytes()))
+    {
         left = rest;
     }
     left
@@ -301,15 +309,15 @@ fn parts(path: &[u8]) -> Vec<String> {
 
 /// Whether a folder of other people's packages is on the way, and something behind it.
 fn is_copy(path: &[u8]) -> bool {
-    parent(path).split(|&byte| byte == b'/').any(|part| {
-        VENDORED
-            .iter()
-            .any(|known| part.eq_ignore_ascii_case(known.as_bytes()))
-    })
+    parent(path)
+        .split(|&byte| byte == b'/')
+        .any(|part| VENDORED.iter().any(|known| part.eq_ignore_ascii_case(known.as_bytes())))
 }
 
 fn parent(path: &[u8]) -> &[u8] {
-    path.iter().rposition(|&byte| byte == b'/').map_or(b"", |slash| &path[..slash])
+    path.iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(b"", |slash| &path[..slash])
 }
 
 fn name(path: &[u8]) -> &[u8] {
@@ -322,7 +330,10 @@ mod tests {
 
     #[test]
     fn outside_each_part_may_begin_a_package() {
-        assert_eq!(parts(b"lib/redis.js"), ["./node_modules/lib/redis.js", "./node_modules/redis.js"]);
+        assert_eq!(
+            parts(b"lib/redis.js"),
+            ["./node_modules/lib/redis.js", "./node_modules/redis.js"]
+        );
         assert_eq!(parts(b"/x/../redis"), ["./node_modules/redis"]);
         assert_eq!(parts(b"a/node_modules/redis/i.js"), ["./a/node_modules/redis/i.js"]);
         assert_eq!(parts(after_dots(b".././../redis")), ["./node_modules/redis"]);
