@@ -221,12 +221,16 @@ impl<'a> Scanner<'a> {
                 Kind::Punct(b'}') | Kind::End => return,
                 Kind::Word | Kind::Text if names.is_word(names.peek(), b"as") => {
                     let bytes = names.bytes(token);
-                    let is_creator = match token.kind {
-                        Kind::Text => self.reader.text(token).is_some_and(|text| text == "createRequire"),
-                        _ => bytes == b"createRequire" || self.reader.name(bytes).as_deref() == Some("createRequire"),
+                    let written = match token.kind {
+                        Kind::Text => self.reader.text(token),
+                        _ if bytes.contains(&b'\\') => self.reader.name(bytes),
+                        _ => None,
                     };
-                    if is_creator {
-                        self.escapes(token.start);
+                    match written.as_deref().map_or(bytes, str::as_bytes) {
+                        b"createRequire" | b"createRequireFromPath" => self.escapes(token.start),
+                        // Only of node's own module, see `finish`.
+                        b"_load" => self.has_loader_name = true,
+                        _ => {}
                     }
                 }
                 _ => {}

@@ -56,7 +56,8 @@ impl<'a> Scanner<'a> {
         };
         if self.computed.is_some_and(|(open, _)| token.start > open) {
             match self.joined(token, raw) {
-                Some(text) => self.push(text, ImportKind::Dynamic, token.start),
+                // `redis:Redis` is how an entry point names an object.
+                Some(text) => self.push(text.replace(':', "."), ImportKind::Dynamic, token.start),
                 None => self.opaque(token.start),
             }
         }
