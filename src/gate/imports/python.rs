@@ -110,10 +110,11 @@ impl<'a> Scanner<'a> {
             // take quadratic time.
             b"from" if !before.is(b'.') => self.from(),
             b"def" | b"class" => {}
-            name if self.is_importer(name) && !self.cursor.is_word(before, b"def") => {
-                if !self.is_some_method(token, before) {
-                    self.importer(token);
-                }
+            name if self.is_importer(name)
+                && !self.cursor.is_word(before, b"def")
+                && !self.is_some_method(token, before) =>
+            {
+                self.importer(token)
             }
             name if !self.cursor.is_word(before, b"def") => {
                 if let Some(loader) = python_loaders::named(name) {

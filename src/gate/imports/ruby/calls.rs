@@ -142,7 +142,7 @@ impl<'a> Scanner<'a> {
                     }
                 }
             }
-            Kind::Open if self.from_place(importer.kind(), first) => return,
+            Kind::Open if self.begins_at_place(importer.kind(), first) => return,
             Kind::Open => {
                 let text = self.beginning(first);
                 if !text.is_empty() {

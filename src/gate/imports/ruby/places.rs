@@ -59,7 +59,7 @@ impl Place {
 
 impl Scanner<'_> {
     /// Takes a literal that begins with the file's folder and has no other code in it; whether it is one.
-    pub(super) fn from_place(&mut self, kind: ImportKind, open: Token) -> bool {
+    pub(super) fn begins_at_place(&mut self, kind: ImportKind, open: Token) -> bool {
         let Some(body) = self.source[open.start..].strip_prefix(b"\"") else {
             return false;
         };
