@@ -8,6 +8,8 @@ mod credentials;
 mod dependencies;
 mod import_cases;
 mod imports_braces;
+mod imports_loaders;
+mod imports_paths;
 mod limits;
 mod malformed;
 mod named_files;

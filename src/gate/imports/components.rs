@@ -5,7 +5,9 @@
 //! nothing came before it in which `<!--` may be mere text: an expression in braces, an element
 //! whose content is text, a block of Vue's that is no template.
 //!
-//! In the markup only `import("x")` and `require("x")` count; anything else cannot stand there.
+//! In the markup only `import("x")` and `require("x")` count; anything else cannot stand there. In a
+//! `<template>` the text of elements and of plain attributes is prose, as long as it is certain that it is:
+//! no braces came before it but such as hold nothing that could hide their end.
 
 use super::ImportKind;
 use super::identity;
@@ -33,6 +35,8 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         at: 0,
         templates: 0,
         trusts_comments: true,
+        trusts_prose: true,
+        code_end: 0,
         unquoted_end: 0,
         script: (usize::MAX, 0),
         found: Vec::new(),
@@ -47,6 +51,10 @@ struct Reader<'a> {
     /// How many `<template>` are open.
     templates: usize,
     trusts_comments: bool,
+    /// Whether no expression is open that could have been taken for markup.
+    trusts_prose: bool,
+    /// Where the last expression in braces ends.
+    code_end: usize,
     /// Where the last value without quotes ends. One that begins before it ends there as well, and
     /// reading each to its end (`a=b=c=d=`) would take quadratic time.
     unquoted_end: usize,
@@ -93,13 +101,39 @@ impl Reader<'_> {
                 }
                 b'{' => {
                     self.trusts_comments = false;
-                    self.at += 1;
+                    self.braces();
                 }
+                b'i' | b'r' if self.is_prose() => self.at += 1,
                 b'i' | b'r' => self.call(),
                 _ => self.at += 1,
             }
         }
         Ok(())
+    }
+
+    /// Whether text here is certainly no code.
+    fn is_prose(&self) -> bool {
+        self.templates > 0 && self.trusts_prose && self.at >= self.code_end
+    }
+
+    /// At an expression in braces: looks for its end, if nothing in it could hide that end.
+    fn braces(&mut self) {
+        let opening = self.source[self.at..]
+            .iter()
+            .take(2)
+            .take_while(|b| **b == b'{')
+            .count();
+        self.at += opening;
+        if !self.trusts_prose {
+            return;
+        }
+        let end = self.source[self.at..]
+            .iter()
+            .position(|b| matches!(b, b'}' | b'{' | b'<' | b'"' | b'\'' | b'`' | b'/'));
+        match end {
+            Some(length) if self.source[self.at + length] == b'}' => self.code_end = self.at + length,
+            _ => self.trusts_prose = false,
+        }
     }
 
     fn element(&mut self, begin: usize, tag: Tag) -> Result<(), Fault> {
@@ -110,6 +144,7 @@ impl Reader<'_> {
                 self.templates += 1;
                 // Another language's markup is text up to the end tag.
                 self.trusts_comments &= matches!(tag.lang.as_slice(), b"" | b"html");
+                self.trusts_prose &= matches!(tag.lang.as_slice(), b"" | b"html");
             }
             b"style" if !tag.closes && !tag.is_empty && self.trusts_comments => {
                 // What is in it may be a script block all the same, if this is no style element.
@@ -194,6 +229,7 @@ impl Reader<'_> {
                 // told apart, so what follows is read as if it were markup.
                 Some(b'{' | b'<') => {
                     self.trusts_comments = false;
+                    self.trusts_prose = false;
                     return tag;
                 }
                 Some(byte) if byte.is_ascii_whitespace() || matches!(byte, b'=' | b'"' | b'\'') => self.at += 1,
@@ -218,6 +254,7 @@ impl Reader<'_> {
                 (from + 1, length, (from + length + 2).min(source.len()))
             }
             Some(b'{') => {
+                self.trusts_prose = false;
                 self.at = from;
                 return;
             }
@@ -236,12 +273,20 @@ impl Reader<'_> {
         if self.has_script(from, from + length) {
             // A value only if this is a tag, and in an expression it is none.
             self.trusts_comments = false;
+            self.trusts_prose = false;
             self.at = from;
             return;
         }
         match name.as_slice() {
             b"lang" => tag.lang = value.trim_ascii().to_ascii_lowercase(),
             b"src" => tag.src = Some((from, length)),
+            // Only a directive's value is code.
+            name if self.is_prose()
+                && !matches!(
+                    name,
+                    [b':' | b'@' | b'#' | b'.', ..] | [b'v', b'-', ..] | b"slot-scope" | b"scope"
+                )
+                && !value.contains(&b'{') => {}
             _ => {
                 self.at = from;
                 while self.at < from + length {
@@ -305,7 +350,7 @@ impl Reader<'_> {
         let quote = blank(open + 1);
         let Some(&mark @ (b'"' | b'\'' | b'`')) = rest.get(quote) else {
             // Prose may have it as well.
-            if open == word.len() && rest.get(quote).is_some_and(|b| is_part(*b)) {
+            if open == word.len() && rest.get(quote).is_some_and(|b| is_part(*b) || *b == b'&') {
                 self.found.push(Found {
                     raw: String::new(),
                     identity: Vec::new(),

@@ -84,6 +84,8 @@ pub(super) struct Scanner<'a> {
     pub(super) arguments: Vec<Token>,
     /// Whether something unknown has a `require` or `_load`.
     pub(super) has_suspect: bool,
+    /// Whether a name `_load` stands alone.
+    pub(super) has_loader_name: bool,
     /// Whether `module` is used but for its members.
     pub(super) has_module_value: bool,
 }
@@ -100,6 +102,7 @@ impl<'a> Scanner<'a> {
             escaped: None,
             arguments: Vec::new(),
             has_suspect: false,
+            has_loader_name: false,
             has_module_value: false,
         }
     }
@@ -151,8 +154,14 @@ impl<'a> Scanner<'a> {
             b"export" if !is_property => self.clause(ImportKind::ReExport),
             b"require" if is_property => self.require_of(token),
             b"require" => self.require(token),
-            b"createRequire" => self.create_require(token),
+            b"createRequire" | b"createRequireFromPath" => self.create_require(token),
             b"_load" if is_property => self.load_of(),
+            b"_load" => self.has_loader_name = true,
+            b"_compile" | b"_extensions" | b"_resolveFilename" if is_property => self.has_suspect = true,
+            b"getBuiltinModule" => self.call(ImportKind::Require),
+            b"URL" if self.is_made() => self.url(),
+            b"Worker" | b"SharedWorker" if self.is_made() => self.worker(),
+            b"importScripts" => self.scripts(),
             b"define" | b"requirejs" if !is_property => self.amd(),
             b"register" if is_property && self.is_before(1, &[b"System"]) => self.amd(),
             b"module" if !is_property => {
@@ -185,8 +194,11 @@ impl<'a> Scanner<'a> {
                     self.call_at(ahead, ImportKind::Dynamic, true);
                 } else if ahead.is_word(member, b"meta") && ahead.next().is(b'.') {
                     let member = ahead.next();
-                    if ahead.is_word(member, b"resolve") {
-                        self.call_at(ahead, ImportKind::Dynamic, false);
+                    match ahead.bytes(member) {
+                        b"resolve" => self.call_at(ahead, ImportKind::Dynamic, false),
+                        b"glob" | b"globEager" | b"globEagerDefault" => self.globs(ahead),
+                        b"webpackContext" => self.context(ahead),
+                        _ => {}
                     }
                 }
             }

@@ -14,7 +14,7 @@ use super::javascript_calls::{skip_angles, skip_parentheses};
 use super::token::{Cursor, Kind, Token};
 
 /// Objects whose `require` is the function itself.
-const OWNERS: [&[u8]; 9] = [
+const OWNERS: [&[u8]; 11] = [
     b"module",
     b"Module",
     b"globalThis",
@@ -24,6 +24,8 @@ const OWNERS: [&[u8]; 9] = [
     b"mainModule",
     b"main",
     b"meta",
+    b"prototype",
+    b"parent",
 ];
 
 impl<'a> Scanner<'a> {
@@ -51,7 +53,8 @@ impl<'a> Scanner<'a> {
             // `(module).require("x")`
             self.call(ImportKind::Require);
         } else {
-            self.has_suspect |= self.cursor.peek().is(b'(');
+            let next = self.cursor.peek();
+            self.has_suspect |= matches!(next.kind, Kind::Punct(b'(' | b'.' | b')' | b',' | b';'));
         }
     }
 
@@ -128,8 +131,12 @@ impl<'a> Scanner<'a> {
     /// After `require.`
     fn member(&mut self, token: Token, mut ahead: Cursor<'a>) {
         let member = ahead.next();
-        if ahead.is_word(member, b"resolve") {
+        if ahead.is_word(member, b"resolve") || ahead.is_word(member, b"resolveWeak") {
             self.call_at(ahead, ImportKind::Require, false);
+        } else if ahead.is_word(member, b"context") {
+            self.context(ahead);
+        } else if ahead.is_word(member, b"ensure") {
+            self.ensured(ahead);
         } else if [&b"call"[..], b"apply", b"bind"].contains(&ahead.bytes(member)) || member.is(b'[') {
             self.escapes(token.start);
         }
@@ -214,12 +221,16 @@ impl<'a> Scanner<'a> {
                 Kind::Punct(b'}') | Kind::End => return,
                 Kind::Word | Kind::Text if names.is_word(names.peek(), b"as") => {
                     let bytes = names.bytes(token);
-                    let is_creator = match token.kind {
-                        Kind::Text => self.reader.text(token).is_some_and(|text| text == "createRequire"),
-                        _ => bytes == b"createRequire" || self.reader.name(bytes).as_deref() == Some("createRequire"),
+                    let written = match token.kind {
+                        Kind::Text => self.reader.text(token),
+                        _ if bytes.contains(&b'\\') => self.reader.name(bytes),
+                        _ => None,
                     };
-                    if is_creator {
-                        self.escapes(token.start);
+                    match written.as_deref().map_or(bytes, str::as_bytes) {
+                        b"createRequire" | b"createRequireFromPath" => self.escapes(token.start),
+                        // Only of node's own module, see `finish`.
+                        b"_load" => self.has_loader_name = true,
+                        _ => {}
                     }
                 }
                 _ => {}
@@ -233,8 +244,9 @@ impl<'a> Scanner<'a> {
             .found
             .iter()
             .any(|import| import.identity.first().is_some_and(|first| first == "module"));
-        if self.has_suspect && (loads || self.has_module_value) {
-            // `import M from "module"; M._load("x")`, `const m = module; m.require("x")`
+        if (self.has_suspect && (loads || self.has_module_value)) || (self.has_loader_name && loads) {
+            // `import M from "module"; M._load("x")`, `const m = module; m.require("x")`,
+            // `const { _load } = require("module")`
             self.escapes(0);
         }
         let Some(at) = self.escaped else { return };

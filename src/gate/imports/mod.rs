@@ -31,6 +31,7 @@ mod java;
 mod javascript;
 mod javascript_calls;
 mod javascript_literals;
+mod javascript_paths;
 mod javascript_readings;
 mod javascript_require;
 mod jsx;
@@ -44,10 +45,12 @@ mod mask_js_brackets;
 mod mask_js_literals;
 mod mask_py;
 mod matching;
+mod package_manifest;
 mod php;
 mod python;
 mod python_calls;
 mod python_encoding;
+mod python_loaders;
 mod references;
 mod reflection;
 mod ruby;
@@ -67,6 +70,8 @@ mod tests_hostile;
 #[cfg(test)]
 mod tests_javascript;
 #[cfg(test)]
+mod tests_loaders;
+#[cfg(test)]
 mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
@@ -74,6 +79,7 @@ mod tests_rust_go;
 pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
 pub(super) use matching::is_match;
 pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
+pub(in crate::gate) use package_manifest::is_package_manifest;
 pub(super) use rust::PACKAGE;
 
 /// Languages whose imports this version reads.
@@ -389,6 +395,7 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
     source::inspectable(source)?;
     let found = match language {
         Language::JavaScript if matches!(ending(path).as_deref(), Some(b"vue" | b"svelte")) => components::scan(source),
+        Language::JavaScript if is_package_manifest(path) => package_manifest::scan(source),
         Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
         Language::Rust => rust::scan(source),

@@ -7,8 +7,8 @@
 //! file without a namespace a class's name is, see [`globals`].
 //!
 //! A class's name in a string counts where a function that asks for a class gets it
-//! (`class_exists('Predis\Client')`, `new ReflectionClass`), or where `::` follows it; elsewhere it is
-//! not seen (`$class = 'Predis\Client'; new $class`).
+//! (`class_exists('Predis\Client')`, `new ReflectionClass`), or where `::` follows it, or in a file that
+//! makes an object of a variable, see [`made`].
 //!
 //! `include` and `require` with a literal path name the package when it leads into
 //! `vendor/<organisation>/<package>/`; else, since the server looks through its `include_path`, the
@@ -20,6 +20,7 @@
 
 mod globals;
 mod includes;
+mod made;
 mod mask;
 mod names;
 #[cfg(test)]
@@ -70,10 +71,12 @@ fn scan_mask(source: &[u8], mask: &[u8]) -> Result<Vec<Found>, Fault> {
         globals: Vec::new(),
         declared: HashSet::new(),
         include: None,
+        made: made::Made::default(),
         budget: BUDGET,
     };
     scanner.run()?;
     scanner.settle_globals()?;
+    scanner.settle_made();
     Ok(scanner.found)
 }
 
@@ -101,6 +104,7 @@ struct Scanner<'a> {
     /// Classes that the file declares in the global namespace, in lower case.
     declared: HashSet<Vec<u8>>,
     include: Option<includes::Include>,
+    made: made::Made,
     budget: usize,
 }
 
@@ -114,6 +118,7 @@ impl<'a> Scanner<'a> {
                 Kind::Word => self.word(token)?,
                 Kind::Text => self.text(token),
                 Kind::Punct(b'\\') => self.rooted(token)?,
+                Kind::Punct(b':') => self.member_of_variable(),
                 Kind::Punct(b'(') => self.parens += 1,
                 Kind::Punct(b')') => {
                     self.parens = self.parens.saturating_sub(1);
@@ -187,7 +192,12 @@ impl<'a> Scanner<'a> {
             }
             b"include" | b"include_once" | b"require" | b"require_once" => self.begin_include(token),
             _ if is_qualified => return self.qualified(token),
-            name => self.asks_for_class(name),
+            name => {
+                if name == b"new" {
+                    self.made_of_variable(token);
+                }
+                self.asks_for_class(name);
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::source::{Fault, Found};
 use super::token::{Cursor, Kind, Token};
-use super::{ImportKind, Language, identity, mask_py, python_encoding};
+use super::{ImportKind, Language, identity, mask_py, python_encoding, python_loaders};
 
 /// Calls that import the module that their first argument names.
 pub(super) const IMPORTERS: [&str; 5] = [
@@ -34,6 +34,7 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         computed: None,
         escaped: None,
         arguments: Vec::new(),
+        homes: Vec::new(),
         type_block: None,
     };
     scanner.run();
@@ -54,6 +55,8 @@ pub(super) struct Scanner<'a> {
     pub(super) escaped: Option<usize>,
     /// Literals that stand as arguments or in lists, and whether they are raw.
     pub(super) arguments: Vec<(Token, bool)>,
+    /// Words that were looked for in the file, and whether they stand in it.
+    pub(super) homes: Vec<(&'static str, bool)>,
     /// The indentation of the `if TYPE_CHECKING:` that the scanner is below of.
     type_block: Option<usize>,
 }
@@ -107,7 +110,17 @@ impl<'a> Scanner<'a> {
             // take quadratic time.
             b"from" if !before.is(b'.') => self.from(),
             b"def" | b"class" => {}
-            name if self.is_importer(name) && !self.cursor.is_word(before, b"def") => self.importer(token),
+            name if self.is_importer(name)
+                && !self.cursor.is_word(before, b"def")
+                && !self.is_some_method(token, before) =>
+            {
+                self.importer(token)
+            }
+            name if !self.cursor.is_word(before, b"def") => {
+                if let Some(loader) = python_loaders::named(name) {
+                    self.loader(loader, token, before);
+                }
+            }
             _ => {}
         }
     }

@@ -39,7 +39,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn computed(&mut self, open: Token, at: usize) {
+    pub(super) fn computed(&mut self, open: Token, at: usize) {
         self.opaque(at);
         self.computed.get_or_insert((open.start, self.depth + 1));
     }
@@ -56,7 +56,8 @@ impl<'a> Scanner<'a> {
         };
         if self.computed.is_some_and(|(open, _)| token.start > open) {
             match self.joined(token, raw) {
-                Some(text) => self.push(text, ImportKind::Dynamic, token.start),
+                // `redis:Redis` is how an entry point names an object.
+                Some(text) => self.push(text.replace(':', "."), ImportKind::Dynamic, token.start),
                 None => self.opaque(token.start),
             }
         }
@@ -117,7 +118,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn opaque(&mut self, at: usize) {
+    pub(super) fn opaque(&mut self, at: usize) {
         self.found.push(Found {
             raw: String::new(),
             identity: Vec::new(),
@@ -127,7 +128,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the first argument, leaving the cursor at the `,` or `)` after it.
-    fn argument(&self, ahead: &mut Cursor<'a>) -> Argument {
+    pub(super) fn argument(&self, ahead: &mut Cursor<'a>) -> Argument {
         let mut text: Option<(String, usize)> = None;
         let mut depth = 0usize;
         loop {

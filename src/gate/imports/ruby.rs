@@ -11,8 +11,8 @@
 //!   and list element in it counts. A `require l` of a bare name does so for the lists of the file
 //!   that are assigned or iterated: `%w[redis json].each { |l| require l }`.
 //! - `gem "x"` is an import, in a Gemfile as well; `Bundler.require` loads what those name and is none.
-//! - A path that is put together from `__FILE__`, `__dir__` and literals is the repository's own, as is
-//!   all that `require_relative` names.
+//! - A path that is put together from `__FILE__`, `__dir__` and literals is one from the file, see
+//!   [`places`], as is all that `require_relative` names.
 //!
 //! Not seen: code in strings (`eval`, `class_eval`), `Gem::Specification`'s `add_dependency`, what
 //! `$LOAD_PATH` leads to, names of methods that are computed (`send("req" + "uire", x)`).
@@ -22,6 +22,7 @@ mod encoding;
 mod heredoc;
 mod literals;
 mod mask;
+mod places;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -59,8 +60,7 @@ struct Computed {
     depth: usize,
     is_parenthesised: bool,
     texts: Vec<Token>,
-    /// Whether it holds `__FILE__` or `__dir__`.
-    has_place: bool,
+    place: places::Place,
     /// Whether it holds only what puts paths together.
     is_path: bool,
 }
@@ -109,7 +109,7 @@ impl<'a> Scanner<'a> {
                     Kind::Text => computed.texts.push(token),
                     Kind::Word => {
                         let word = self.cursor.bytes(token);
-                        computed.has_place |= matches!(word, b"__FILE__" | b"__dir__");
+                        computed.place.see(word);
                         computed.is_path &= is_path_word(word);
                     }
                     Kind::Punct(byte) => {
@@ -174,16 +174,14 @@ impl<'a> Scanner<'a> {
             return;
         }
         let Some(computed) = self.computed.take() else { return };
-        if computed.has_place && computed.is_path {
-            for token in computed.texts {
-                if let Some(raw) = self.text(token) {
-                    self.found.push(Found {
-                        raw,
-                        identity: Vec::new(),
-                        kind: computed.kind,
-                        at: token.start,
-                    });
-                }
+        if computed.place.is_known() && computed.is_path {
+            let pieces: Option<Vec<String>> = computed.texts.iter().map(|token| self.text(*token)).collect();
+            let Some(pieces) = pieces else {
+                return self.opaque(computed.at);
+            };
+            if let Some(first) = computed.texts.first() {
+                let raw = computed.place.path(&pieces.join("/"));
+                self.push(raw, computed.kind, first.start);
             }
             return;
         }

@@ -16,6 +16,7 @@ pub(in crate::gate) use sources::resolve as follow_link;
 
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
+use super::outside::Outside;
 use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
@@ -108,6 +109,7 @@ pub(super) fn judge<'p>(
     let mut own = None;
     let mut scanned = Vec::new();
     let mut crates = CrateNames::of(candidate);
+    let mut outside = Outside::of(candidate);
     let (sources, mut bare) = sources::of(policy, candidate, changes, survey, verdict)?;
     let mut sources = VecDeque::from(sources);
     let mut followed = Followed::default();
@@ -158,6 +160,10 @@ pub(super) fn judge<'p>(
                 continue;
             }
         };
+        if imports::is_package_manifest(&path) && found.is_empty() {
+            verdict.inspected.skip(&path, "no source file");
+            continue;
+        }
         verdict.inspected.read(&path, language, found.len());
         if language == Language::JavaScript && !bare.is_empty() {
             // What node is told to load without an ending, it reads as JavaScript.
@@ -191,11 +197,15 @@ pub(super) fn judge<'p>(
             Language::JavaScript => aliases.around(&path)?,
             _ => Vec::new(),
         };
+        let mut leads = match around.as_slice() {
+            [] => HashMap::new(),
+            around => aliases::leads(&found, around, own_modules, &path)?,
+        };
+        if language == Language::JavaScript {
+            outside.leads(&found, &path, &mut leads)?;
+        }
         let file = File {
-            leads: match around.as_slice() {
-                [] => HashMap::new(),
-                around => aliases::leads(&found, around, own_modules, &path)?,
-            },
+            leads,
             path: &path,
             language,
             own,

@@ -14,6 +14,7 @@ mod forbidden_imports;
 pub(super) mod graph;
 mod limits;
 mod new_folders;
+mod outside;
 mod protected;
 mod scope;
 

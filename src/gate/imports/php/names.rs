@@ -241,6 +241,7 @@ impl<'a> Scanner<'a> {
 
     /// A string, where `::` makes it a class's name.
     pub(super) fn text(&mut self, token: Token) {
+        self.class_text(token);
         let mut ahead = self.cursor.clone();
         if ahead.next_over_lines().is(b':') && ahead.next().is(b':') {
             self.class_name(token);
@@ -248,8 +249,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// A literal that names a class or a member of it.
-    fn class_name(&mut self, token: Token) {
-        let Some(raw) = self.literal(token) else { return };
+    pub(super) fn class_name(&mut self, token: Token) {
+        let Some(raw) = self.class_literal(token) else { return };
         let name = raw.split("::").next().unwrap_or_default().trim_start_matches('\\');
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\\' || !c.is_ascii();
         if name.is_empty() || !name.chars().all(is_name) {

@@ -142,6 +142,7 @@ impl<'a> Scanner<'a> {
                     }
                 }
             }
+            Kind::Open if self.begins_at_place(importer.kind(), first) => return,
             Kind::Open => {
                 let text = self.beginning(first);
                 if !text.is_empty() {
@@ -174,7 +175,7 @@ impl<'a> Scanner<'a> {
                 depth: self.brackets.len() + usize::from(is_parenthesised),
                 is_parenthesised,
                 texts: Vec::new(),
-                has_place: false,
+                place: super::places::Place::default(),
                 is_path: true,
             });
             if let Some(outer) = outer {

@@ -78,6 +78,11 @@ pub(super) fn of<'a>(
                 Some(language) => language,
                 None => language(candidate, &path, &after)?,
             };
+            // Its entries say what an import of its folder loads.
+            let language = match imports::is_package_manifest(&path) {
+                true => Some(Language::JavaScript),
+                false => language,
+            };
             match language {
                 Some(language) => sources.push(Source {
                     before: change.before.filter(is_regular),

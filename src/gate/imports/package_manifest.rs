@@ -1,0 +1,163 @@
+//! The entries of a package.json: what an import of its folder, or of its package, loads.
+//!
+//! Only an entry that leads elsewhere is an import: into a folder of other people's packages, out of the
+//! package's own folder, or, in a `browser` map, to another package. What a package builds for itself
+//! (`"./dist/index.js"`) is its own. `imports` is read where a `#x` uses it.
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::ImportKind;
+use super::identity;
+use super::source::{Fault, Found};
+
+/// Fields that name one file.
+const ENTRIES: [&str; 10] = [
+    "main",
+    "module",
+    "jsnext:main",
+    "source",
+    "browser",
+    "react-native",
+    "unpkg",
+    "jsdelivr",
+    "types",
+    "typings",
+];
+/// Fields whose values, at any depth, name files.
+const TABLES: [&str; 3] = ["exports", "browser", "react-native"];
+/// Values looked at in one field.
+const MAX_VALUES: usize = 10_000;
+
+/// Whether the path is that of a package.json.
+pub fn is_package_manifest(path: &[u8]) -> bool {
+    path.rsplit(|&byte| byte == b'/').next() == Some(b"package.json")
+}
+
+/// Every entry that leads elsewhere. What is no JSON loads nothing; what is too deep to be read may.
+pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+    let text = source.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(source);
+    let manifest: Value = match serde_json::from_slice(text) {
+        Ok(manifest) => manifest,
+        Err(error) if error.to_string().contains("recursion limit") => {
+            return Err(Fault {
+                why: "is nested too deeply",
+                at: 0,
+            });
+        }
+        Err(_) => return Ok(Vec::new()),
+    };
+    let mut found = Vec::new();
+    for key in ENTRIES {
+        if let Some(entry) = manifest.get(key).and_then(Value::as_str) {
+            let kind = match key {
+                "types" | "typings" => ImportKind::TypeOnly,
+                _ => ImportKind::Static,
+            };
+            push(&mut found, source, path(entry), entry, kind);
+        }
+    }
+    for key in TABLES {
+        let Some(table @ (Value::Object(_) | Value::Array(_))) = manifest.get(key) else {
+            continue;
+        };
+        let mut open = vec![table];
+        for _ in 0..MAX_VALUES {
+            match open.pop() {
+                None => break,
+                // A map of a bundler may name packages; `exports` only files.
+                Some(Value::String(entry)) if key == "exports" => {
+                    push(&mut found, source, path(entry), entry, ImportKind::Static);
+                }
+                Some(Value::String(entry)) => push(&mut found, source, entry.clone(), entry, ImportKind::Static),
+                Some(Value::Array(items)) => open.extend(items.iter().rev()),
+                Some(Value::Object(map)) => open.extend(map.values().collect::<Vec<_>>().into_iter().rev()),
+                Some(_) => {}
+            }
+        }
+        if !open.is_empty() {
+            return Err(Fault {
+                why: "has more entries than are read",
+                at: 0,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// `lib/x.js` is a path from the manifest's folder, with or without `./`.
+fn path(entry: &str) -> String {
+    match entry.starts_with(['.', '/', '\\']) {
+        true => entry.to_owned(),
+        false => format!("./{entry}"),
+    }
+}
+
+fn push(found: &mut Vec<Found>, source: &[u8], raw: String, written: &str, kind: ImportKind) {
+    let identity = identity::javascript(&raw);
+    let leaves = raw.starts_with('/') || raw.split(['/', '\\']).any(|part| part == "..");
+    if identity.is_empty() && !leaves {
+        return;
+    }
+    // One that is written with escapes is shown at the top.
+    let quoted = format!("\"{written}\"");
+    found.push(Found {
+        raw,
+        identity,
+        kind,
+        at: memmem::find(source, quoted.as_bytes()).unwrap_or_default(),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raws(source: &str) -> Vec<String> {
+        let found = scan(source.as_bytes()).expect(source);
+        found.into_iter().map(|found| found.raw).collect()
+    }
+
+    #[test]
+    fn an_entry_that_leads_elsewhere_is_an_import() {
+        for (source, raw) in [
+            (r#"{"main": "../../node_modules/redis"}"#, "../../node_modules/redis"),
+            (
+                r#"{"main": "node_modules/redis/index.js"}"#,
+                "./node_modules/redis/index.js",
+            ),
+            (r#"{"module": "./../other/x.js"}"#, "./../other/x.js"),
+            (
+                r#"{"exports": {".": {"node": ["./node_modules/redis/a.js"]}}}"#,
+                "./node_modules/redis/a.js",
+            ),
+            (r#"{"browser": {"./x.js": "redis"}}"#, "redis"),
+            ("{\"main\": \"/opt/redis\"}", "/opt/redis"),
+            ("\u{feff}{\"main\": \"../redis\"}", "../redis"),
+        ] {
+            assert_eq!(raws(source), [raw], "{source}");
+        }
+    }
+
+    #[test]
+    fn its_own_files_are_none() {
+        for source in [
+            r#"{"main": "dist/redis.js", "exports": {".": "./redis/index.js"}}"#,
+            r#"{"browser": {"fs": false, "./a.js": "./redis.js"}, "name": "redis"}"#,
+            "{\"main\": ",
+            "[]",
+        ] {
+            assert_eq!(raws(source), [""; 0], "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_unreadable() {
+        let deep = format!(
+            "{{\"a\": {}{}, \"main\": \"../redis\"}}",
+            "[".repeat(500),
+            "]".repeat(500)
+        );
+        assert!(scan(deep.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! Imports by other ways than the language's own statement.
+
+use super::on_branch;
+use crate::support::program::Outcome;
+use crate::support::repo::Repo;
+
+/// What `check` says about a branch that adds this file.
+fn check(path: &str, source: &str) -> Outcome {
+    let repo = on_branch();
+    repo.change(path, source);
+    repo.agentgate(["check", "--base", "main"])
+}
+
+#[test]
+fn the_loader_of_node_is_5() {
+    let source = "require(\"module\").prototype.require.call(module, \"redis\");\n";
+    check("payments/a.js", source).expect(5, &["payments/a.js:1"]);
+    let source = "const {_load} = require(\"module\");\n_load(\"redis\");\n";
+    check("payments/a.js", source).expect(5, &["payments/a.js:2"]);
+}
+
+#[test]
+fn a_loader_that_cannot_be_followed_is_a_notice() {
+    let source = "const {_load} = require(\"module\");\n_load(name);\n";
+    check("payments/a.js", source).expect(0, &["1 dynamic import whose argument is computed"]);
+}
+
+#[test]
+fn what_python_loads_by_a_dotted_string_is_5() {
+    for source in [
+        "import pkgutil\npkgutil.resolve_name(\"redis:Redis\")\n",
+        "import importlib.util\nimportlib.util.find_spec(\"redis\")\n",
+        "import pydoc\npydoc.locate(\"redis.Redis\")\n",
+        "from unittest import mock\nmock.patch(\"redis.Redis\")\n",
+    ] {
+        check("payments/a.py", source).expect(5, &["payments/a.py:2"]);
+    }
+}
+
+#[test]
+fn another_objects_method_passes() {
+    check("payments/a.py", "obj.import_module(\"redis\")\n").expect(0, &[]);
+    check("payments/a.js", "obj.require(\"redis\");\n").expect(0, &[]);
+}
+
+#[test]
+fn a_class_of_php_in_a_variable_is_5() {
+    let source = "<?php\n$c = 'Redis\\Client';\nnew $c;\n";
+    check("payments/a.php", source).expect(5, &["payments/a.php:2"]);
+}
+
+#[test]
+fn prose_of_a_template_passes() {
+    let source = "<template><p>Call require(\"redis\") now</p></template>\n";
+    check("payments/a.vue", source).expect(0, &[]);
+}
+
+/// What `check` says about a file of payments that may depend on nothing, billing being beside it.
+fn edge(path: &str, source: &str) -> Outcome {
+    let repo = Repo::empty();
+    repo.write(
+        "architecture/invariants.yml",
+        "version: 1\npayments:\n  allowed_roots: [payments/]\n  may_depend_on: []\nbilling:\n  allowed_roots: [billing/]\n",
+    );
+    repo.write("billing/x.js", "export {};\n");
+    repo.write("billing/x.rb", "1\n");
+    repo.write("payments/b.js", "export {};\n");
+    repo.commit("start");
+    repo.branch("f");
+    repo.change(path, source);
+    repo.agentgate(["check", "--base", "main"])
+}
+
+#[test]
+fn workers_urls_and_globs_are_edges() {
+    for source in [
+        "new Worker(new URL(\"../billing/x.js\", import.meta.url));\n",
+        "new Worker(\"../billing/x.js\");\n",
+        "import.meta.glob(\"../billing/*.js\");\n",
+        "require.context(\"../billing\");\n",
+        "const u = new URL(\"../billing/x.js\", import.meta.url);\n",
+    ] {
+        edge("payments/a.js", source).expect(5, &["payments/a.js:1", "of billing"]);
+    }
+}
+
+#[test]
+fn paths_of_ruby_from_the_file_are_edges() {
+    for source in [
+        "require \"#{__dir__}/../billing/x\"\n",
+        "require File.expand_path(\"../../billing/x\", __FILE__)\n",
+        "require File.join(__dir__, \"..\", \"billing\", \"x\")\n",
+    ] {
+        edge("payments/a.rb", source).expect(5, &["payments/a.rb:1", "`billing/x.rb` of billing"]);
+    }
+}
