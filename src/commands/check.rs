@@ -167,6 +167,9 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
             })?
         }
     };
+    if !options.allow_policy_change && verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
+        notices.push(policy_change::HOW.to_owned());
+    }
     if range.merge_bases.len() > 1 {
         notices.push(format!(
             "{} merge bases (criss-cross merges): the range is judged against each",

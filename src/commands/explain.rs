@@ -161,7 +161,10 @@ fn code(word: &OsStr) -> Option<Report> {
         Ok(number) => Exit::from_code(number)?,
         Err(_) => by_rule.or_else(|| Exit::ALL.iter().copied().find(|exit| exit.name() == word))?,
     };
-    let rules = Rule::ALL.iter().copied().filter(|rule| rule.exit() == exit).collect();
+    // A rule by its own name; a code, and its name, stand for all that end with it.
+    let is_meant =
+        |rule: &Rule| rule.exit() == exit && (by_rule.is_none() || exit.name() == word || rule.code() == word);
+    let rules = Rule::ALL.iter().copied().filter(is_meant).collect();
     Some(Report::Code { exit, rules })
 }
 
@@ -379,7 +382,15 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         .iter()
         .flat_map(|area| &area.forbidden_imports)
         .map(|rule| {
-            let answer = if !rule.languages.is_empty() && !rule.languages.contains(&language) {
+            let answer = if findings.iter().any(|found| found.judged_by == rule.key) {
+                match import.identity.len() > 1
+                    && imports::is_anywhere(language)
+                    && !rule.entry.contains(['/', '.', '\\'])
+                {
+                    true => (true, "forbids it: one word names any segment in this language"),
+                    false => (true, "forbids it: it is a prefix by whole segments"),
+                }
+            } else if !rule.languages.is_empty() && !rule.languages.contains(&language) {
                 (false, "is not for this language")
             } else if !rule.covers(&path, language) {
                 (false, "has an exception for this file")

@@ -81,8 +81,12 @@ impl ImportRule {
     /// Whether it says anything about imports of such a file. `except` is an allow-list: only the
     /// very spelling counts.
     pub fn covers(&self, path: &[u8], language: Language) -> bool {
-        (self.languages.is_empty() || self.languages.contains(&language))
-            && !self.except.iter().any(|rule| rule.allows(path))
+        (self.languages.is_empty() || self.languages.contains(&language)) && !self.excepts(path)
+    }
+
+    /// Whether a path is one of those that may have the import all the same.
+    pub fn excepts(&self, path: &[u8]) -> bool {
+        self.except.iter().any(|rule| rule.allows(path))
     }
 }
 

@@ -106,7 +106,7 @@ impl<'a> Graph<'a> {
             return Err(match painted.ends_early {
                 true => fetch_all(stop).into(),
                 false => stop
-                    .hint("the two have no history in common; name another base: agentgate check --base <branch>")
+                    .hint("the two have no history in common; name another base: agentgate check --base BRANCH")
                     .into(),
             });
         }

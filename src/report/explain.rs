@@ -16,7 +16,12 @@ pub fn text(report: &Report) -> String {
         Report::Code { exit, rules } => {
             let mut text = format!("{} {}: {}\n", exit.code(), exit.name(), exit.meaning());
             for rule in rules {
-                text.push_str(&format!("  rule {}\n", rule.code()));
+                text.push_str(&format!(
+                    "  rule {}: {}\n    {}\n",
+                    rule.code(),
+                    rule.title(),
+                    rule.help()
+                ));
             }
             text
         }

@@ -141,7 +141,7 @@ fn resolve(
             let stop = match both {
                 Some(_) => stop,
                 None => stop
-                    .hint("git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/<branch>")
+                    .hint("git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/BRANCH")
                     .hint("in GitHub Actions: fetch-depth: 0 of actions/checkout; in GitLab CI: GIT_DEPTH: 0"),
             };
             Err(stop.hint(ORDER).into())
@@ -257,10 +257,10 @@ fn unresolved(repo: &Repository, value: &str, from: &str) -> Result<Stop> {
         format!("the base {value:?} (from {from}) names no commit of this clone"),
     );
     if !value.is_empty() && value.bytes().all(|byte| byte == b'0') {
-        return Ok(stop.hint("zeros stand for a branch that is new: agentgate check --base <branch>"));
+        return Ok(stop.hint("zeros stand for a branch that is new: agentgate check --base BRANCH"));
     }
     if !git2::Reference::is_valid_name(&format!("refs/heads/{value}")) || value.starts_with('-') {
-        return Ok(stop.hint("agentgate check --base <branch>"));
+        return Ok(stop.hint("agentgate check --base BRANCH"));
     }
     if range::of_ref(repo, &format!("refs/remotes/origin/{value}"))?.is_some() {
         return Ok(stop.hint(format!("agentgate check --base origin/{value}")));

@@ -124,6 +124,22 @@ impl<'a> Scene<'a> {
             }
             let mut single = self.commit(&policies, *commit)?;
             single.findings.retain(|found| !known.contains(&place(found)));
+            let start = self
+                .range
+                .merge_bases
+                .first()
+                .map_or_else(String::new, ToString::to_string);
+            for found in single
+                .findings
+                .iter_mut()
+                .filter(|found| found.rule != Rule::Credential)
+            {
+                found.hint.push_str(&format!(
+                    "; a later commit does not undo what this one did: `git reset --soft {}` and `git commit` make one \
+                     commit of the range",
+                    start.get(..12).unwrap_or(&start)
+                ));
+            }
             verdict.merge(single);
         }
         Ok(verdict)

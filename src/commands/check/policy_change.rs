@@ -16,6 +16,10 @@ use crate::gate::tree::{diff, lookup};
 use crate::gate::{GateError, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
 use crate::paths::{Match, PathRule};
 
+/// What a person is told whose change of human-owned files was refused.
+pub(super) const HOW: &str =
+    "a person's change of human-owned files alone is accepted with --allow-policy-change, here and in CI";
+
 /// What the option comes to for a range.
 pub(super) enum Claim {
     /// It does not apply; the range is judged as any other, and this is why.

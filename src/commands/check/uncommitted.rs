@@ -121,10 +121,7 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
     if options.allow_policy_change {
         verdict = policy_change::of_trees(&policy, &base_tree, &candidate, verdict)?;
     } else if verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
-        verdict.notices.push(
-            "a person's change of human-owned files alone is accepted with --allow-policy-change, here and in CI"
-                .to_owned(),
-        );
+        verdict.notices.push(policy_change::HOW.to_owned());
     }
     if let Some(path) = &made.spared {
         verdict.notices.push(format!(

@@ -222,7 +222,7 @@ pub struct Import {
     /// only the beginning is a literal (`require("redis/" + x)`), that beginning. Of Rust one path
     /// for each leaf of a tree (`redis::aio::Connection`, `crate::db`, `self::redis::x`), of C and C++
     /// with the delimiters (`<redis/x.h>`, `"x.h"`), which tell where it is looked for; of Rust's includes
-    /// the path, which [`PACKAGE`] may begin.
+    /// the path, which `PACKAGE` may begin.
     pub raw: String,
     /// The external identity in segments (`["redis", "client"]`, `["@redis", "client"]`,
     /// `["redis", "asyncio"]`, `["github.com", "redis", "go-redis", "v9"]`); empty where the file

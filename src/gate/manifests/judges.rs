@@ -5,7 +5,7 @@ use super::format::{Format, format, home};
 use super::locks::is_at_or_below;
 use super::names::{Ecosystem, allows, forbids};
 use crate::gate::policy::{Area, Dependencies, Stance};
-use crate::gate::rules::{finding, shown};
+use crate::gate::rules::{finding, plain, shown};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Finding, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable};
 
@@ -93,17 +93,34 @@ impl<'a> Judges<'a> {
         }
         for area in self.areas.iter().filter(|_| is_new || self.existing == Stance::Deny) {
             for rule in &area.forbidden_imports {
+                let languages = &rule.languages;
+                let is_of_another = !languages.is_empty()
+                    && !ecosystem
+                        .languages()
+                        .iter()
+                        .any(|language| languages.contains(language));
+                if is_of_another || rule.excepts(path) {
+                    continue;
+                }
                 if forbids(&rule.entry, ecosystem, &dependency.name) {
                     let entry = shown(rule.entry.as_bytes());
                     push(
                         Rule::ForbiddenDependency,
                         &rule.key,
                         format!(
-                            "declares {}",
-                            by_entry(dependency, &rule.entry, &format!(" in {}", area.name))
+                            "declares {}{}",
+                            by_entry(dependency, &rule.entry, &format!(" in {}", area.name)),
+                            match &rule.reason {
+                                Some(reason) => format!(": {}", plain(reason)),
+                                None => String::new(),
+                            }
                         ),
                         format!(
-                            "remove {name}, or ask an owner of {POLICY_PATH} to allow {entry} in {}",
+                            "{}, or ask an owner of {POLICY_PATH} to allow {entry} in {}, or in this file by `except`",
+                            match &rule.use_instead {
+                                Some(instead) => format!("use {} instead", plain(instead)),
+                                None => format!("remove {name}"),
+                            },
                             area.name
                         ),
                     );

@@ -3,7 +3,7 @@
 //! Invariant: what forbids is read widely (a prefix by whole parts; where names have several parts,
 //! a bare word is any of them), what allows is read narrowly (the whole name).
 
-use crate::gate::imports::is_match;
+use crate::gate::imports::{Language, is_match};
 
 /// Whose rules a name follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,22 @@ pub(super) enum Ecosystem {
     Nuget,
     Ruby,
     Composer,
+}
+
+impl Ecosystem {
+    /// The languages that import what its manifests declare.
+    pub(super) fn languages(self) -> &'static [Language] {
+        match self {
+            Ecosystem::Npm => &[Language::JavaScript],
+            Ecosystem::Python => &[Language::Python],
+            Ecosystem::Cargo => &[Language::Rust],
+            Ecosystem::Go => &[Language::Go],
+            Ecosystem::Maven => &[Language::Java, Language::Kotlin],
+            Ecosystem::Nuget => &[Language::CSharp],
+            Ecosystem::Ruby => &[Language::Ruby],
+            Ecosystem::Composer => &[Language::Php],
+        }
+    }
 }
 
 /// Whether an entry of a deny-list means this name (normalised as its manifest's reader does).

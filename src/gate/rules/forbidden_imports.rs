@@ -436,7 +436,7 @@ impl File<'_> {
 }
 
 /// Words of the policy's owner as part of a line, escaped without quotes.
-fn plain(words: &str) -> String {
+pub(in crate::gate) fn plain(words: &str) -> String {
     let shown = shown(words.as_bytes());
     shown.trim_matches('`').to_owned()
 }

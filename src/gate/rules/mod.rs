@@ -18,7 +18,7 @@ mod outside;
 mod protected;
 mod scope;
 
-pub(in crate::gate) use forbidden_imports::{follow_link, reads_imports};
+pub(in crate::gate) use forbidden_imports::{follow_link, plain, reads_imports};
 
 use std::collections::HashSet;
 

@@ -50,7 +50,7 @@ fn without_any_base_the_line_to_add_is_shown() {
         2,
         &[
             "no base to compare with",
-            "hint: git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/<branch>",
+            "hint: git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/BRANCH",
             "hint: in GitHub Actions: fetch-depth: 0",
         ],
     );

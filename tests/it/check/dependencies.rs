@@ -348,3 +348,27 @@ fn what_declares_in_a_form_that_is_not_read_is_said_and_listed() {
     let outcome = repo.agentgate(["check", "--base", "main"]);
     assert!(!outcome.stdout.contains("Dockerfile"), "{outcome}");
 }
+
+#[test]
+fn an_exception_and_the_languages_of_an_entry_hold_for_manifests_too() {
+    let repo = Repo::new();
+    let entry = "{import: bullmq, languages: [ts], except: [payments/cache/**], reason: one queue, use_instead: jobs}";
+    let policy = POLICY.replace("forbidden_imports: [redis]", &format!("forbidden_imports: [{entry}]"));
+    assert_ne!(policy, POLICY);
+    repo.change("architecture/invariants.yml", &policy);
+    repo.branch("f");
+    let manifest = "{\"dependencies\": {\"bullmq\": \"5\"}}\n";
+    repo.change("payments/cache/package.json", manifest);
+    repo.change("payments/requirements.txt", "bullmq==1\n");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    repo.change("payments/package.json", manifest);
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "payments/package.json:1: declares `bullmq`, which is forbidden in payments: one queue\n",
+            "  hint: use jobs instead, or ask an owner of architecture/invariants.yml to allow `bullmq` in payments, or \
+             in this file by `except`\n",
+            "invariants broken; 1 finding in 1 path",
+        ],
+    );
+}

@@ -9,7 +9,8 @@ const CHECK: [&str; 4] = ["check", "--base", "main", "--allow-policy-change"];
 fn a_change_of_the_policy_alone_is_accepted() {
     let repo = on_branch();
     repo.change("architecture/invariants.yml", &stricter());
-    repo.agentgate(["check", "--base", "main"]).expect(3, &[]);
+    let told = "note: a person's change of human-owned files alone is accepted with --allow-policy-change";
+    repo.agentgate(["check", "--base", "main"]).expect(3, &[told]);
     repo.agentgate(CHECK).expect(
         0,
         &[
@@ -136,4 +137,27 @@ fn a_branch_older_than_the_policy_is_told_to_catch_up() {
     repo.checkout("f");
     let hint = format!("hint: git merge {}", repo.id("main"));
     repo.agentgate(CHECK).expect(2, &["no rules in base", &hint]);
+}
+
+#[test]
+fn what_a_later_commit_takes_back_is_mended_as_the_hint_says() {
+    let repo = on_branch();
+    repo.change("architecture/invariants.yml", &stricter());
+    repo.change("architecture/invariants.yml", POLICY);
+    let refused = repo.agentgate(["check", "--base", "main"]);
+    refused.expect(
+        3,
+        &["; a later commit does not undo what this one did: `git reset --soft "],
+    );
+    let command = refused
+        .stdout
+        .split("`git reset --soft ")
+        .nth(1)
+        .or(refused.stderr.split("`git reset --soft ").nth(1));
+    let start = command
+        .and_then(|rest| rest.split('`').next())
+        .expect("a commit is named");
+    repo.git(["reset", "--soft", start]);
+    repo.git(["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
 }
