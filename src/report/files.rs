@@ -31,7 +31,18 @@ pub fn save(checked: &Checked, reports: &Reports, cwd: &Path) -> Vec<Stop> {
 
 /// Through a rename a device or pipe would be replaced by a file.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .and_then(|folder| folder.canonicalize().ok())
+        .unwrap_or_default();
+    let is_kernels =
+        ["/dev", "/proc", "/sys"].iter().any(|top| folder.starts_with(top)) && !folder.starts_with("/dev/shm");
     match path.symlink_metadata() {
+        // `/dev/stdout` is a link there.
+        _ if is_kernels => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the folder is the kernel's; `--format` chooses what goes to standard output",
+        )),
         Ok(found) if !found.is_file() && !found.is_symlink() => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "what is there is no regular file",

@@ -144,7 +144,7 @@ impl<'a> Scanner<'a> {
             return self.push(text.to_owned(), ImportKind::Dynamic, at);
         };
         let folder = &text[..text[..wild].rfind('/').map_or(0, |slash| slash + 1)];
-        if is_above(folder) {
+        if is_above(folder) || is_all_packages(folder) {
             return self.opaque(at);
         }
         if !folder.is_empty() {
@@ -175,6 +175,12 @@ impl<'a> Scanner<'a> {
 }
 
 /// Whether a folder is only what lies above: `../..`, `/`.
+/// Whether it is a folder of packages, or of a scope's, so that a pattern behind it says which are meant.
+fn is_all_packages(folder: &str) -> bool {
+    let behind = folder.rsplit_once("node_modules/").map(|(_, behind)| behind);
+    behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('@') && behind.matches('/').count() == 1)
+}
+
 fn is_above(folder: &str) -> bool {
     (folder.starts_with('/') || folder.split('/').any(|part| part == ".."))
         && folder.split('/').all(|part| matches!(part, "" | "." | ".."))

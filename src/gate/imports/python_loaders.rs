@@ -136,7 +136,9 @@ impl<'a> Scanner<'a> {
                 self.computed(open, at);
             }
             (Action::Replaces, Argument::Literal { text, at }) => {
-                if text.contains('.') && is_dotted(&text) {
+                // A target is an attribute of a module, but of these two it is a module or an object itself.
+                let is_whole = is_patch_of || self.cursor.is_word(token, b"multiple");
+                if (is_whole || text.contains('.')) && is_dotted(&text) {
                     self.push(text, ImportKind::Mock, at);
                 }
             }

@@ -160,8 +160,16 @@ pub(super) fn csharp_script(text: &str) -> Declared {
         let Some(directive) = rest.strip_prefix("#:") else {
             continue;
         };
-        let (kind, value) = directive.split_once(char::is_whitespace).unwrap_or((directive, ""));
-        let name = value.split(['@', ' ', '\t']).next().unwrap_or_default().trim();
+        let (kind, value) = directive
+            .trim()
+            .split_once(char::is_whitespace)
+            .unwrap_or((directive, ""));
+        let name = value
+            .trim_start()
+            .split(['@', ' ', '\t'])
+            .next()
+            .unwrap_or_default()
+            .trim();
         if name.is_empty() || !matches!(kind, "package" | "sdk") {
             continue;
         }

@@ -53,7 +53,7 @@ fn the_head_of_a_csharp_file_names_packages() {
                 #:sdk Microsoft.NET.Sdk.Web\n#:sdk Aspire.AppHost.Sdk@9\n#:property A=b\n#:package  Two@1\n\
                 #:package $(Name)@1\nvar x = \"\"\"\n#:package no@1\n\"\"\";\n";
     let declared = csharp_script(text);
-    assert_eq!(names(&declared.found), ["stack.redis", "aspire.apphost.sdk"]);
+    assert_eq!(names(&declared.found), ["stack.redis", "aspire.apphost.sdk", "two"]);
     assert_eq!(declared.computed.len(), 1);
     let at = declared.found[0].at.unwrap();
     assert!(text[at..].starts_with("#:package Stack"));

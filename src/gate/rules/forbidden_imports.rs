@@ -132,8 +132,10 @@ pub(super) fn judge<'p>(
                 found
             }
             Ok(found) => found,
-            // A bundler may be told to take it for an image or a text.
-            Err(opaque) if is_followed && language == Language::JavaScript => {
+            // A bundler may be told to take it for an image; node would not get past its first bytes.
+            Err(opaque)
+                if is_followed && language == Language::JavaScript && followed::is_no_script(candidate, &after.id)? =>
+            {
                 verdict.inspected.skip(&path, "no JavaScript, although it is required");
                 verdict.notices.push(format!(
                     "{}: is required like JavaScript and cannot be read as such ({}); no rule looked at its imports",

@@ -55,6 +55,9 @@ pub(super) fn judge(
                 }
                 let Some(spread) = spreads.get(&key) else { continue };
                 for (area, allowed) in &bound {
+                    if is_let_in(policy, own, source, import, area)? {
+                        continue;
+                    }
                     let homes = spread.homes(policy, area, &source.path);
                     if homes.iter().any(|(_, owner)| may(area, allowed, owner)) {
                         continue;
@@ -141,6 +144,21 @@ fn is_accepted(policy: &Policy, own: &mut Resolvers, source: &Scanned, import: &
         && own
             .base
             .is_declared_beside(source.language, &import.raw, &source.path)?)
+}
+
+/// Whether the base has another file of the package in the area: a package that spans areas already may grow in each.
+fn is_let_in(
+    policy: &Policy,
+    own: &mut Resolvers,
+    source: &Scanned,
+    import: &Import,
+    area: &Area,
+) -> Result<bool, Unreadable> {
+    if policy.existing != Stance::Allow || own.base_tree.root() == own.candidate_tree.root() {
+        return Ok(false);
+    }
+    let before = own.base.declaring(source.language, &import.raw)?;
+    Ok(before.iter().any(|path| *path != source.path && area.covers(path)))
 }
 
 /// The files of a package or namespace in the base; those of the candidate where the base has none.

@@ -175,3 +175,18 @@ fn what_is_required_and_no_javascript_is_told_and_a_stylesheet_passes() {
         &["`payments/a.png`: is required like JavaScript and cannot be read as such"],
     );
 }
+
+#[test]
+fn what_is_required_and_could_be_a_script_must_be_readable() {
+    // Both begin as a script may, so node could run them.
+    for content in [
+        &b"/*\xff*/require('redis')\n"[..],
+        b"GIF89a=1/*\xff*/;require('redis')\n",
+    ] {
+        let repo = scene(&[]);
+        repo.write("payments/w.txt", content);
+        repo.change("payments/a.js", "require('./w.txt');\n");
+        repo.agentgate(["check", "--base", "main"])
+            .expect(9, &["payments/w.txt"]);
+    }
+}

@@ -130,3 +130,19 @@ fn the_graph_shows_the_edge() {
     let edges = graph.json()["edges"].to_string();
     assert!(edges.contains("payments") && edges.contains("forbidden"), "{graph}");
 }
+
+#[test]
+fn a_package_that_the_area_has_already_may_grow_there() {
+    let repo = scene(&[
+        ("billing/src/A.java", "package com.acme;\n"),
+        ("billing/src/B.java", "package com.acme;\n"),
+        ("payments/src/main/Pay.java", "package com.acme;\n"),
+    ]);
+    repo.change("payments/src/test/PayTest.java", "package com.acme;\n");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    // What the change itself brings lets in nothing.
+    let repo = scene(&[("billing/src/A.java", "package com.acme;\n")]);
+    repo.change("payments/a/A.java", "package com.acme;\n");
+    repo.change("payments/b/B.java", "package com.acme;\n");
+    repo.agentgate(["check", "--base", "main"]).expect(5, &[]);
+}

@@ -232,3 +232,11 @@ fn one_file_by_two_names_is_one_file() {
     repo.agentgate(line).expect(64, &["two reports are to go to"]);
     assert!(!repo.top().join("x").exists());
 }
+
+#[test]
+fn a_link_of_the_kernels_is_not_replaced_by_a_file() {
+    let repo = sound();
+    // Through the same folder as /dev/stdout, but with nothing to lose.
+    let outcome = repo.agentgate(["check", "--base", "main", "--output", "sarif=/proc/self/fd/1"]);
+    outcome.expect(1, &["the folder is the kernel's", "`--format`"]);
+}

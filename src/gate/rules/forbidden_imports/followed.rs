@@ -14,7 +14,7 @@ use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::Target;
 use crate::gate::rules::{Resolvers, is_regular, shown};
 use crate::gate::tree::{Side, lookup};
-use crate::gate::{Change, Policy, Tree, Unreadable, Verdict};
+use crate::gate::{Change, Oid, Policy, Tree, Unreadable, Verdict};
 
 /// Files that are followed; in a hostile change each may name the next.
 const MAX_FOLLOWED: usize = 1_000;
@@ -229,3 +229,26 @@ fn written(import: &Import) -> &str {
 fn name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path)
 }
+
+/// Whether JavaScript cannot begin as this does: a byte that stands in no text, or is none of UTF-8's, before any
+/// comment or string could hide it.
+pub(super) fn is_no_script(tree: &dyn Tree, id: &Oid) -> Result<bool, Unreadable> {
+    if tree.blob_size(id)? > MAX_IMAGE {
+        return Ok(false);
+    }
+    let content = tree.blob(id)?;
+    let start = &content[..content.len().min(64)];
+    let end = start
+        .iter()
+        .position(|byte| b"/'\"`#<-".contains(byte))
+        .unwrap_or(start.len());
+    let is_none = |byte: &u8| matches!(byte, 0..=8 | 14..=31 | 0x80..=0xc1 | 0xf5..=0xff);
+    let has_none = match std::str::from_utf8(&start[..end]) {
+        Ok(text) => text.as_bytes().iter().any(|byte| matches!(byte, 0..=8 | 14..=31)),
+        Err(error) => start[..=error.valid_up_to()].iter().any(is_none),
+    };
+    Ok(has_none)
+}
+
+/// Larger ones (bytes) are not read to be told from source.
+const MAX_IMAGE: u64 = 10 << 20;
