@@ -38,6 +38,8 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         members: Vec::new(),
         declared: HashSet::new(),
         aliases: HashMap::new(),
+        depth: 0,
+        around: Vec::new(),
     };
     scanner.run();
     scanner.settle_members();
@@ -63,7 +65,14 @@ struct Scanner<'a> {
     declared: HashSet<&'a [u8]>,
     /// What the file's aliases stand for.
     aliases: HashMap<String, Vec<String>>,
+    /// Braces that are open.
+    depth: usize,
+    /// The namespaces around, each with the depth inside of it and its whole name.
+    around: Vec<(usize, Vec<String>)>,
 }
+
+/// Segments of a nested namespace's whole name; deeper ones are not joined.
+const MAX_JOINED: usize = 64;
 
 impl<'a> Scanner<'a> {
     fn run(&mut self) {
@@ -74,6 +83,7 @@ impl<'a> Scanner<'a> {
                 Kind::End => break,
                 Kind::Word => self.name(token, &mut chain),
                 kind => {
+                    self.brace(kind);
                     self.brackets.token(self.cursor, kind, &self.context, &mut self.members);
                     self.certain();
                     self.context.token(kind);
@@ -82,6 +92,41 @@ impl<'a> Scanner<'a> {
             }
         }
         self.brackets.clear(&mut self.members);
+    }
+
+    /// Where a namespace's block ends. Branches of `#if` may open a brace twice, so a name that was joined is reported
+    /// beside the one that is written.
+    fn brace(&mut self, kind: Kind) {
+        match kind {
+            Kind::Punct(b'{') => self.depth += 1,
+            Kind::Punct(b'}') => {
+                self.depth = self.depth.saturating_sub(1);
+                while self.around.last().is_some_and(|(depth, _)| *depth > self.depth) {
+                    self.around.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `namespace A { namespace B { } }` declares `A` and `A.B`.
+    fn nested(&mut self, written: Found, is_block: bool) {
+        let outer = self.around.last().map_or(&[][..], |(_, name)| name.as_slice());
+        let whole = [outer, &written.identity].concat();
+        if whole.len() <= MAX_JOINED {
+            if !outer.is_empty() {
+                self.found.push(Found {
+                    raw: whole.join("."),
+                    identity: whole.clone(),
+                    kind: written.kind,
+                    at: written.at,
+                });
+            }
+            if is_block {
+                self.around.push((self.depth + 1, whole));
+            }
+        }
+        self.found.push(written);
     }
 
     /// Reports the names of which brackets have shown that they are types.
@@ -175,7 +220,8 @@ impl<'a> Scanner<'a> {
                     let mut chain = Vec::new();
                     ahead.chain(first, &mut chain);
                     self.cursor = ahead;
-                    self.found.push(ahead.found(&chain, ImportKind::Declared));
+                    let found = ahead.found(&chain, ImportKind::Declared);
+                    self.nested(found, ahead.peek().is(b'{'));
                 }
             }
             b"extern" => {

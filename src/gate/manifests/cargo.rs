@@ -63,6 +63,10 @@ fn crates(section: Option<&Item>, found: &mut Vec<Dependency>) {
         let mut dependency = dependency(package(spec).unwrap_or(key)).at(toml::key_place(section, key));
         if toml::at(spec, "workspace").and_then(Item::as_bool) == Some(true) {
             dependency = dependency.of_kind(Named::Elsewhere(Shelf::Workspace));
+        } else if let Some(path) = toml::at(spec, "path").and_then(Item::as_str)
+            && toml::at(spec, "git").is_none()
+        {
+            dependency = dependency.of_kind(Named::Local(path.to_owned()));
         }
         found.push(dependency);
     }

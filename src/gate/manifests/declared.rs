@@ -20,6 +20,9 @@ pub(super) enum Named {
     /// Another manifest says which package goes by this name: Cargo's `workspace = true`, pnpm's
     /// `catalog:NAME`, Gradle's `libs.NAME`.
     Elsewhere(Shelf),
+    /// It is a folder, this one from the manifest's own (`workspace:` of npm's: that itself). Where that is the
+    /// repository's own, it is no new name.
+    Local(String),
     /// Read out of an address or a path that is declared under another name. Entries that forbid
     /// are compared with it; by itself it is no new name.
     Guessed,

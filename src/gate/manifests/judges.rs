@@ -4,6 +4,7 @@ use super::declared::{Computed, Dependency, Named};
 use super::format::{Format, format, home};
 use super::locks::is_at_or_below;
 use super::names::{Ecosystem, allows, forbids};
+use crate::gate::imports::VENDORED;
 use crate::gate::policy::{Area, Dependencies, Stance};
 use crate::gate::rules::{finding, plain, shown};
 use crate::gate::tree::{join, lookup};
@@ -59,7 +60,8 @@ impl<'a> Judges<'a> {
         let name = shown(dependency.name.as_bytes());
         let mut findings = Vec::new();
         let mut push = |rule, key: &str, message, hint| findings.push(finding(rule, path, key, message, hint));
-        if is_new && dependency.kind != Named::Guessed {
+        let is_own = matches!(&dependency.kind, Named::Local(folder) if is_own_folder(path, folder));
+        if is_new && dependency.kind != Named::Guessed && !is_own {
             if self.task {
                 push(
                     Rule::NewDependency,
@@ -175,6 +177,35 @@ impl<'a> Judges<'a> {
             .chain(areas.map(|rule| &rule.entry))
             .any(|entry| forbids(entry, Ecosystem::Python, name))
     }
+}
+
+/// Whether a folder, from that of a manifest, lies in the repository and below none of other people's packages.
+fn is_own_folder(manifest: &[u8], folder: &str) -> bool {
+    let home = home(manifest);
+    let mut parts: Vec<&[u8]> = home
+        .split(|&byte| byte == b'/')
+        .filter(|part| !part.is_empty())
+        .collect();
+    if folder.starts_with('/') || folder.contains('\\') {
+        return false;
+    }
+    for part in folder.split('/').map(str::as_bytes) {
+        match part {
+            b"" | b"." => {}
+            b".." => {
+                if parts.pop().is_none() {
+                    return false;
+                }
+            }
+            name => parts.push(name),
+        }
+    }
+    let is_others = |part: &&[u8]| {
+        VENDORED
+            .iter()
+            .any(|vendored| part.eq_ignore_ascii_case(vendored.as_bytes()))
+    };
+    !parts.iter().any(is_others)
 }
 
 /// `` `ioredis`, which is forbidden`` or `` `@redis/client`, which `@redis/*` forbids``.

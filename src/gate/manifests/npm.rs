@@ -79,7 +79,10 @@ pub(super) fn declare(name: &str, spec: Option<&str>, found: &mut Vec<Dependency
         found.push(dependency.of_kind(Named::Elsewhere(Shelf::Catalog(catalog.to_owned()))));
         return;
     }
-    found.push(dependency);
+    found.push(match folder(spec) {
+        Some(folder) => dependency.of_kind(Named::Local(folder.to_owned())),
+        None => dependency,
+    });
     match alias(spec) {
         Some(alias) => found.push(alias),
         // A range has no slash and no colon; an address or a path has.
@@ -88,6 +91,22 @@ pub(super) fn declare(name: &str, spec: Option<&str>, found: &mut Vec<Dependency
         }
         None => {}
     }
+}
+
+/// The folder that a specifier means: `workspace:*` only ever a member of the workspace, `file:../x` what lies
+/// there. An archive brings in what nobody can read.
+fn folder(spec: &str) -> Option<&str> {
+    if spec.starts_with("workspace:") {
+        return alias(spec).is_none().then_some("");
+    }
+    let schemes = ["file:", "link:", "portal:"];
+    let path = schemes.iter().find_map(|scheme| spec.strip_prefix(scheme));
+    let path = path.or_else(|| spec.starts_with('.').then_some(spec))?;
+    let is_folder = !path.starts_with(['/', '~']) && !path.contains(['#', '?', '%', '\\', ':']);
+    let is_archive = [".tgz", ".gz", ".tar"]
+        .iter()
+        .any(|end| path.to_ascii_lowercase().ends_with(end));
+    (is_folder && !is_archive).then_some(path)
 }
 
 /// Aliases of all sections, from the imported name to the installed one. A manifest that does not

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Target;
 use super::files::{Files, name};
+use crate::gate::imports::{ImportKind, Language, imports_at};
 use crate::gate::tree::Unreadable;
 
 /// Segments of a name that are looked at; the type stands among them.
@@ -34,7 +35,14 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
         };
         for path in paths {
             let text = files.text(path)?.unwrap_or_default();
-            let found: HashSet<String> = declared(&text).collect();
+            let mut found: HashSet<String> = declared(&text).collect();
+            // More than one may be nested, on one line, too; the names of each are joined by who reads the braces.
+            if text.matches("namespace").nth(1).is_some()
+                && let Ok(imports) = imports_at(path, Language::CSharp, text.as_bytes())
+            {
+                let declared = imports.into_iter().filter(|import| import.kind == ImportKind::Declared);
+                found.extend(declared.map(|import| import.raw.to_lowercase()));
+            }
             for namespace in found {
                 let head: Vec<&str> = namespace.split('.').take(2).collect();
                 namespaces.heads.insert(head.join("."));
@@ -96,7 +104,7 @@ pub(super) fn resolve(namespaces: &Namespaces, identity: &[String]) -> Target {
     }
 }
 
-/// The namespaces that lines declare, in lower case; a nested one is not joined with the outer one.
+/// The namespaces that lines declare, in lower case, as they are written.
 fn declared(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter_map(|line| {
         let rest = line

@@ -372,3 +372,55 @@ fn an_exception_and_the_languages_of_an_entry_hold_for_manifests_too() {
         ],
     );
 }
+
+#[test]
+fn the_repositorys_own_folders_are_no_new_names_and_copies_are() {
+    let repo = with("dependencies: {new: deny, forbidden: [redis]}\n");
+    repo.change(
+        "payments/web/package.json",
+        r#"{"dependencies": {"@x/a": "workspace:*", "b": "file:../b", "c": "link:./c", "d": "../d"}}"#,
+    );
+    repo.change(
+        "payments/x/Cargo.toml",
+        "[dependencies]\ny = { path = \"../y\", version = \"1\" }\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    for (path, content) in [
+        (
+            "payments/web/package.json",
+            r#"{"dependencies": {"b": "file:../vendor/b"}}"#,
+        ),
+        (
+            "payments/web/package.json",
+            r#"{"dependencies": {"b": "file:../node_modules/b"}}"#,
+        ),
+        (
+            "payments/web/package.json",
+            r#"{"dependencies": {"b": "file:../../../b"}}"#,
+        ),
+        ("payments/web/package.json", r#"{"dependencies": {"b": "file:/b"}}"#),
+        ("payments/web/package.json", r#"{"dependencies": {"b": "file:b.tgz"}}"#),
+        (
+            "payments/web/package.json",
+            r#"{"dependencies": {"b": "workspace:b2@*"}}"#,
+        ),
+        (
+            "payments/web/package.json",
+            r#"{"dependencies": {"redis": "workspace:*"}}"#,
+        ),
+        (
+            "payments/x/Cargo.toml",
+            "[dependencies]\ny = { path = \"../third_party/y\" }\n",
+        ),
+        (
+            "payments/x/Cargo.toml",
+            "[dependencies]\ny = { path = \"../../../y\" }\n",
+        ),
+        ("payments/x/Cargo.toml", "[dependencies]\nredis = { path = \"../y\" }\n"),
+    ] {
+        let repo = with("dependencies: {new: deny, forbidden: [redis]}\n");
+        repo.change(path, content);
+        let outcome = repo.agentgate(["check", "--base", "main"]);
+        assert_eq!(outcome.code, 8, "{content}: {outcome}");
+    }
+}

@@ -146,3 +146,15 @@ fn a_package_that_the_area_has_already_may_grow_there() {
     repo.change("payments/b/B.java", "package com.acme;\n");
     repo.agentgate(["check", "--base", "main"]).expect(5, &[]);
 }
+
+#[test]
+fn nested_namespaces_are_joined_wherever_they_stand() {
+    let nested = "namespace Acme { namespace Db { class W { Store s; } } }\n";
+    let flat = "namespace Acme.Db;\n";
+    for (home, spy) in [(flat, nested), (nested, flat), (nested, nested)] {
+        let repo = scene(&[("billing/A.cs", home), ("billing/B.cs", home)]);
+        repo.change("payments/Spy.cs", spy);
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &["payments/Spy.cs:1", "Acme.Db"]);
+    }
+}

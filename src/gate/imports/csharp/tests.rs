@@ -493,6 +493,22 @@ fn a_file_in_a_library_s_namespace_needs_no_import() {
         assert!(!hits(CSharp, source, "redis"), "{source}");
     }
     assert!(!hits(CSharp, "namespace Acme.Redis { class A {} }", "redis"));
+    for nested in [
+        "namespace StackExchange { class B { void F() { } } namespace Redis { class A {} } }",
+        "namespace X { } namespace StackExchange\n{\n namespace Redis { } }",
+    ] {
+        assert!(hits(CSharp, nested, "StackExchange.Redis"), "{nested}");
+    }
+    let apart = "namespace StackExchange { } namespace Redis.Own { }";
+    assert!(!hits(CSharp, apart, "StackExchange.Redis"));
+}
+
+#[test]
+fn many_nested_namespaces_end_soon() {
+    let started = std::time::Instant::now();
+    let found = imports(CSharp, "namespace A { ".repeat(100_000).as_bytes()).expect("it can be read");
+    assert!(found.len() < 100_200, "{}", found.len());
+    assert!(started.elapsed().as_secs() < 20);
 }
 
 #[test]
