@@ -273,7 +273,8 @@ fn repository_around(top: &Path, path: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// The index with its stat data, so that git reads changed files only.
+/// The index with its stat data, so that git reads changed files only, and with its time: see
+/// [`super::shadow::copy_index`].
 fn copy_index(checkout: &Checkout, named: Option<&Path>, to: &Path) -> Result<()> {
     let from = match named {
         // git starts its hooks at the top of the checkout.
@@ -282,6 +283,9 @@ fn copy_index(checkout: &Checkout, named: Option<&Path>, to: &Path) -> Result<()
     };
     match std::fs::copy(&from, to) {
         Ok(_) => {
+            let time = std::fs::metadata(&from).and_then(|meta| meta.modified());
+            time.and_then(|time| std::fs::File::open(to)?.set_modified(time))
+                .with_context(|| format!("cannot set the time of {}", to.display()))?;
             // A split index names a file that lies beside it.
             for entry in std::fs::read_dir(&checkout.git_dir)?.flatten() {
                 let name = entry.file_name();

@@ -147,6 +147,23 @@ fn a_hook_judges_the_index_that_git_commits() {
 }
 
 #[test]
+fn an_edit_of_the_same_size_within_the_second_of_the_index_is_seen() {
+    let repo = Repo::new();
+    // As if all of it had happened in one second; the time of the inode cannot be set.
+    repo.git(["config", "core.trustctime", "false"]);
+    let at = |path: &str| repo.program("touch").args(["-d", "@1000000000", path]).run().success();
+    repo.write("payments/pay.ts", "import a from 'reduced';\n");
+    at("payments/pay.ts");
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "--quiet", "-m", "reduced"]);
+    at(".git/index");
+    repo.write("payments/pay.ts", "import a from 'redis/x';\n");
+    at("payments/pay.ts");
+    repo.agentgate(["check", "--worktree"])
+        .expect(5, &["payments/pay.ts:1:"]);
+}
+
+#[test]
 fn an_owner_changes_the_policy_through_the_hook() {
     let repo = Repo::new();
     repo.write(
