@@ -12,8 +12,8 @@ use anyhow::Result;
 
 use super::Surroundings;
 use crate::exit::{Exit, Stop};
-use crate::gate::imports::{self, Language};
-use crate::gate::policy::{Area, Stance};
+use crate::gate::imports::{self, Import, Language};
+use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::touched::Touched;
 use crate::gate::tree::lookup;
 use crate::gate::yaml::nearest;
@@ -320,13 +320,22 @@ fn bounds(
         .collect()
 }
 
-fn words(rule: &crate::gate::policy::ImportRule) -> Vec<String> {
+fn words(rule: &ImportRule) -> Vec<String> {
     let reason = rule.reason.clone();
     let instead = rule
         .use_instead
         .as_ref()
         .map(|instead| format!("use {instead} instead"));
     reason.into_iter().chain(instead).collect()
+}
+
+/// Why an entry forbids an import.
+fn forbids(rule: &ImportRule, language: Language, import: &Import) -> &'static str {
+    let is_word = !rule.entry.contains(['/', '.', '\\']);
+    match is_word && import.identity.len() > 1 && imports::is_anywhere(language) {
+        true => "forbids it: one word names any segment in this language",
+        false => "forbids it: it is a prefix by whole segments",
+    }
 }
 
 fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportReport> {
@@ -382,14 +391,10 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         .iter()
         .flat_map(|area| &area.forbidden_imports)
         .map(|rule| {
-            let answer = if findings.iter().any(|found| found.judged_by == rule.key) {
-                match import.identity.len() > 1
-                    && imports::is_anywhere(language)
-                    && !rule.entry.contains(['/', '.', '\\'])
-                {
-                    true => (true, "forbids it: one word names any segment in this language"),
-                    false => (true, "forbids it: it is a prefix by whole segments"),
-                }
+            // What the gate itself says goes first.
+            let is_named = findings.iter().any(|found| found.judged_by == rule.key);
+            let answer = if is_named {
+                (true, forbids(rule, language, &import))
             } else if !rule.languages.is_empty() && !rule.languages.contains(&language) {
                 (false, "is not for this language")
             } else if !rule.covers(&path, language) {
@@ -397,13 +402,7 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
             } else if import.identity.is_empty() {
                 (false, "does not match: the import is relative, or the repository's own")
             } else if imports::matches(&rule.entry, language, &import) {
-                match import.identity.len() > 1
-                    && imports::is_anywhere(language)
-                    && !rule.entry.contains(['/', '.', '\\'])
-                {
-                    true => (true, "forbids it: one word names any segment in this language"),
-                    false => (true, "forbids it: it is a prefix by whole segments"),
-                }
+                (true, forbids(rule, language, &import))
             } else {
                 (false, "does not match: it is no prefix by whole segments")
             };

@@ -6,6 +6,7 @@ use super::locks::is_at_or_below;
 use super::names::{Ecosystem, allows, forbids};
 use crate::gate::imports::VENDORED;
 use crate::gate::policy::{Area, Dependencies, Stance};
+use crate::gate::resolve::follow;
 use crate::gate::rules::{finding, plain, shown};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Finding, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable};
@@ -181,31 +182,18 @@ impl<'a> Judges<'a> {
 
 /// Whether a folder, from that of a manifest, lies in the repository and below none of other people's packages.
 fn is_own_folder(manifest: &[u8], folder: &str) -> bool {
-    let home = home(manifest);
-    let mut parts: Vec<&[u8]> = home
-        .split(|&byte| byte == b'/')
-        .filter(|part| !part.is_empty())
-        .collect();
     if folder.starts_with('/') || folder.contains('\\') {
         return false;
     }
-    for part in folder.split('/').map(str::as_bytes) {
-        match part {
-            b"" | b"." => {}
-            b".." => {
-                if parts.pop().is_none() {
-                    return false;
-                }
-            }
-            name => parts.push(name),
-        }
-    }
-    let is_others = |part: &&[u8]| {
+    let Some(folder) = follow(home(manifest), folder.as_bytes()) else {
+        return false;
+    };
+    let is_others = |part: &[u8]| {
         VENDORED
             .iter()
             .any(|vendored| part.eq_ignore_ascii_case(vendored.as_bytes()))
     };
-    !parts.iter().any(is_others)
+    !folder.split(|&byte| byte == b'/').any(is_others)
 }
 
 /// `` `ioredis`, which is forbidden`` or `` `@redis/client`, which `@redis/*` forbids``.

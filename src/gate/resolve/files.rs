@@ -259,7 +259,7 @@ pub(super) fn upward(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A relative path as seen from a folder, `.` and `..` followed; `None` where it leaves the
 /// repository.
-pub(super) fn follow(folder: &[u8], relative: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::gate) fn follow(folder: &[u8], relative: &[u8]) -> Option<Vec<u8>> {
     let mut parts: Vec<&[u8]> = match folder {
         b"" => Vec::new(),
         folder => folder.split(|&byte| byte == b'/').collect(),

@@ -38,6 +38,7 @@ mod tsconfig;
 use crate::gate::imports::{Import, ImportKind, Language, VENDORED};
 use crate::gate::tree::{Tree, Unreadable};
 
+pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
 pub(in crate::gate) use npm::mapped as npm_targets;
 pub use standard::is_standard;

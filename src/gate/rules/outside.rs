@@ -8,6 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::gate::imports::{Import, ImportKind, VENDORED, javascript_identity, percent_decoded};
+use crate::gate::resolve::follow;
 use crate::gate::tree::{Oid, Side, join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
 
@@ -91,7 +92,7 @@ impl<'a> Outside<'a> {
                 false => parts(path),
             });
         }
-        let Some(path) = lexical(&folder, path) else {
+        let Some(path) = follow(&folder, path) else {
             return Ok(parts(after_dots(path)));
         };
         let spot = self.module(&path)?;
@@ -262,20 +263,6 @@ fn split(path: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|part| !part.is_empty() && *part != b".")
 }
 
-/// A relative path as seen from a folder; `None` where it leaves the repository.
-fn lexical(folder: &[u8], relative: &[u8]) -> Option<Vec<u8>> {
-    let mut parts: Vec<&[u8]> = split(folder).collect();
-    for part in split(relative) {
-        match part {
-            b".." => {
-                parts.pop()?;
-            }
-            _ => parts.push(part),
-        }
-    }
-    Some(parts.join(&b'/'))
-}
-
 fn after_dots(path: &[u8]) -> &[u8] {
     let mut left = path;
     while let Some(rest) = ["../", "./", "/"]
@@ -343,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_path_is_followed_as_far_as_the_top() {
-        assert_eq!(lexical(b"a/b", b"../c/./d"), Some(b"a/c/d".to_vec()));
-        assert_eq!(lexical(b"a", b"../../c"), None);
+        assert_eq!(follow(b"a/b", b"../c/./d"), Some(b"a/c/d".to_vec()));
+        assert_eq!(follow(b"a", b"../../c"), None);
     }
 }
