@@ -190,3 +190,21 @@ fn what_is_required_and_could_be_a_script_must_be_readable() {
             .expect(9, &["payments/w.txt"]);
     }
 }
+
+#[test]
+fn what_is_too_many_to_follow_is_9() {
+    let repo = scene(&[]);
+    let mut loads = String::new();
+    for number in 0..1_001 {
+        repo.write(
+            format!("payments/{number}.txt"),
+            "require('redis')\n".repeat(usize::from(number == 1_000)),
+        );
+        loads.push_str(&format!("require('./{number}.txt');\n"));
+    }
+    repo.change("payments/a.js", &loads);
+    repo.agentgate(["check", "--base", "main"]).expect(
+        9,
+        &["payments/a.js: more than 1000 files are loaded under names that do not tell their language"],
+    );
+}

@@ -12,9 +12,9 @@ use super::{Known, reads};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::Target;
-use crate::gate::rules::{Resolvers, is_regular, shown};
+use crate::gate::rules::{Resolvers, finding, is_regular, shown};
 use crate::gate::tree::{Side, lookup};
-use crate::gate::{Change, Oid, Policy, Tree, Unreadable, Verdict};
+use crate::gate::{Change, Oid, Policy, Rule, Tree, Unreadable, Verdict};
 
 /// Files that are followed; in a hostile change each may name the next.
 const MAX_FOLLOWED: usize = 1_000;
@@ -55,11 +55,17 @@ impl Followed {
                     continue;
                 }
                 if self.seen.len() >= MAX_FOLLOWED {
-                    verdict.notices.push(format!(
-                        "{}: more than {MAX_FOLLOWED} files are loaded under names that do not tell their language; \
-                         no import rule looked at {} and further ones",
-                        shown(path),
-                        shown(&place),
+                    let key = areas.first().and_then(|area| area.import_key()).unwrap_or_default();
+                    verdict.findings.push(finding(
+                        Rule::Uninspectable,
+                        path,
+                        &key,
+                        format!(
+                            "more than {MAX_FOLLOWED} files are loaded under names that do not tell their language; no \
+                             import rule looked at {} and further ones",
+                            shown(&place)
+                        ),
+                        "give source the ending of its language, or load fewer files in one change".to_owned(),
                     ));
                     return Ok(sources);
                 }
