@@ -17,7 +17,7 @@ use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::touched::Touched;
 use crate::gate::tree::lookup;
 use crate::gate::yaml::nearest;
-use crate::gate::{Finding, GateError, Kind, Policy, Rule, Warning, rules};
+use crate::gate::{Finding, GateError, Kind, Policy, Rule, Warning, manifests, rules};
 use crate::git::repo::Checkout;
 use crate::git::tree::GitTree;
 use crate::task::Task;
@@ -69,13 +69,28 @@ pub struct PathReport {
     pub warnings: Vec<Warning>,
     /// Imports that the file must not have: key, entry, and the owner's words.
     pub imports: Vec<ImportLine>,
+    /// What holds for the names that it declares, if it is a manifest.
+    pub manifest: Option<Manifest>,
     /// For each area that bounds them: the other areas whose files it may import.
     pub may_depend_on: Vec<(String, Vec<String>)>,
     /// For each area that bounds them: the packages from outside that it may import.
     pub allowed_imports: Vec<(String, Vec<String>)>,
 }
 
-/// One entry of `forbidden_imports` and what it says here.
+/// What holds for what a manifest declares.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// Whether this version reads the names in it.
+    pub is_read: bool,
+    /// The keys that refuse every new name; none: new names are let through.
+    pub denials: Vec<String>,
+    /// Names that the policy lets through all the same.
+    pub allowed: Vec<String>,
+    /// Names that it must not declare, of `dependencies.forbidden` and of the areas that it speaks for.
+    pub forbidden: Vec<ImportLine>,
+}
+
+/// One entry of `forbidden_imports` or `dependencies.forbidden` and what it says here.
 #[derive(Clone, Debug)]
 pub struct ImportLine {
     /// `payments.forbidden_imports[0]`
@@ -251,6 +266,11 @@ fn of_path(tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<Pat
         _ => Touched::new(tree, &path).map_err(GateError::from)?,
     };
     let verdict = rules::judge(&policy, tree, &touched, task)?;
+    let is_folder = matches!(&there, Some(entry) if entry.kind == Kind::Tree);
+    let manifest = match is_folder {
+        true => None,
+        false => manifest(&policy, tree, &path, task)?,
+    };
     let language = imports::language(&path);
     let imports = match language {
         None => Vec::new(),
@@ -276,11 +296,43 @@ fn of_path(tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<Pat
             Some(allowed.iter().map(|rule| rule.entry.clone()).collect())
         }),
         language,
+        manifest,
         findings: verdict.findings,
         warnings: verdict.warnings,
         imports,
         path,
     })
+}
+
+/// What the gate would ask of a manifest at this path.
+fn manifest(
+    policy: &Policy,
+    tree: &GitTree<'_>,
+    path: &[u8],
+    task: Option<&Task>,
+) -> Result<Option<Manifest>, GateError> {
+    let is_ruled_out = task.is_some_and(|task| task.no_new_dependencies);
+    let rules = manifests::rules_for(policy, tree, path, is_ruled_out)?;
+    Ok(rules.map(|rules| {
+        let everywhere = rules.forbidden.into_iter().map(|rule| ImportLine {
+            key: rule.key,
+            entry: rule.entry,
+            words: Vec::new(),
+            answer: None,
+        });
+        let of_areas = rules.of_areas.iter().map(|rule| ImportLine {
+            key: rule.key.clone(),
+            entry: rule.entry.clone(),
+            words: words(rule),
+            answer: None,
+        });
+        Manifest {
+            is_read: rules.is_read,
+            denials: rules.denials,
+            allowed: rules.allowed,
+            forbidden: everywhere.chain(of_areas).collect(),
+        }
+    }))
 }
 
 /// Whether the area's import rules look at the path.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::commands::baseline;
-use crate::commands::explain::{ImportLine, ImportReport, PathReport, Report};
+use crate::commands::explain::{ImportLine, ImportReport, Manifest, PathReport, Report};
 use crate::exit::Exit;
 use crate::gate::render;
 
@@ -61,12 +61,10 @@ fn path(report: &PathReport) -> String {
     }
     if !report.imports.is_empty() {
         text.push_str("  must not import (exit 5):\n");
-        for line in report.imports.iter().take(MAX_NAMED) {
-            text.push_str(&format!("    {} [{}]{}\n", shown(&line.entry), line.key, words(line)));
-        }
-        if let Some(more) = report.imports.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-            text.push_str(&format!("    and {more} more\n"));
-        }
+        text.push_str(&entries(&report.imports));
+    }
+    if let Some(found) = &report.manifest {
+        text.push_str(&manifest(found));
     }
     for (what, lists) in [
         ("other areas that it may import", &report.may_depend_on),
@@ -80,6 +78,48 @@ fn path(report: &PathReport) -> String {
         }
     }
     text.push_str("  by the policy of HEAD\n");
+    text
+}
+
+fn entries(lines: &[ImportLine]) -> String {
+    let mut text = String::new();
+    for line in lines.iter().take(MAX_NAMED) {
+        text.push_str(&format!("    {} [{}]{}\n", shown(&line.entry), line.key, words(line)));
+    }
+    if let Some(more) = lines.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        text.push_str(&format!("    and {more} more\n"));
+    }
+    text
+}
+
+fn manifest(found: &Manifest) -> String {
+    let mut text = String::new();
+    if found.denials.is_empty() && found.forbidden.is_empty() {
+        text.push_str("  dependencies: no rule looks at what it declares\n");
+        return text;
+    }
+    if !found.is_read {
+        text.push_str(
+            "  dependencies: this version does not read it, so that a change of it is only told; the rules are\n",
+        );
+    }
+    let names: Vec<String> = found.allowed.iter().take(MAX_NAMED).map(|name| shown(name)).collect();
+    let more = match found.allowed.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    for key in &found.denials {
+        // What the policy lists, a task that rules out new dependencies does not let through.
+        let but = match names.is_empty() || key.starts_with("task") {
+            true => String::new(),
+            false => format!(" but {}{more}", names.join(", ")),
+        };
+        text.push_str(&format!("  must not declare any new name{but} (exit 8) [{key}]\n"));
+    }
+    if !found.forbidden.is_empty() {
+        text.push_str("  must not declare (exit 8):\n");
+        text.push_str(&entries(&found.forbidden));
+    }
     text
 }
 
@@ -152,6 +192,12 @@ pub fn json(report: &Report) -> Value {
                 "findings": report.findings.iter().map(render::finding_json).collect::<Vec<_>>(),
                 "warnings": report.warnings.iter().map(render::warning_json).collect::<Vec<_>>(),
                 "forbidden_imports": report.imports.iter().map(line).collect::<Vec<_>>(),
+                "dependencies": report.manifest.as_ref().map(|found| json!({
+                    "read": found.is_read,
+                    "new_denied_by": found.denials,
+                    "allowed": found.allowed,
+                    "forbidden": found.forbidden.iter().map(line).collect::<Vec<_>>(),
+                })),
                 "may_depend_on": lists(&report.may_depend_on),
                 "allowed_imports": lists(&report.allowed_imports),
                 "exit": Exit::Ok.code(),

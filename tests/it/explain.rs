@@ -59,6 +59,107 @@ fn a_task_narrows_what_may_be_changed() {
 }
 
 #[test]
+fn a_manifest_is_explained_by_the_rules_that_judge_it() {
+    let repo = Repo::new();
+    repo.write(
+        "architecture/invariants.yml",
+        "version: 1\npayments:\n  allowed_roots: [payments/]\n  forbidden_imports: [{import: redis, languages: [ts], reason: one \
+         store only}, bullmq]\ndependencies: {new: deny, allowed: [zod, '@acme/*'], forbidden: [ioredis]}\n",
+    );
+    repo.write("tool.py", "# /// script\n# dependencies = []\n# ///\n");
+    repo.commit("policy");
+    let text = repo.agentgate(["explain", "package.json"]).success().stdout;
+    assert_eq!(
+        text,
+        "package.json: not in HEAD\n  areas: none\n  may be changed: yes\n  must not declare any new name but `zod`, `@acme/*` \
+         (exit 8) [dependencies.new]\n  must not declare (exit 8):\n    `ioredis` [dependencies.forbidden[0]]\n    `redis` \
+         [payments.forbidden_imports[0]]: one store only\n    `bullmq` [payments.forbidden_imports[1]]\n  by the policy of HEAD\n"
+    );
+    // An entry that is for another language says nothing to the manifests of this one.
+    for path in [
+        "Cargo.toml",
+        "pom.xml",
+        "go.mod",
+        "requirements.txt",
+        "payments/Gemfile",
+    ] {
+        let outcome = repo.agentgate(["explain", path]);
+        outcome.expect(0, &["must not declare any new name but", "`ioredis` [", "`bullmq` ["]);
+        assert!(!outcome.stdout.contains("`redis` ["), "{outcome}");
+    }
+    // A script speaks for itself alone.
+    let script = repo.agentgate(["explain", "tool.py"]);
+    script.expect(0, &["must not declare any new name but", "`ioredis` ["]);
+    assert!(!script.stdout.contains("`bullmq` ["), "{script}");
+    repo.agentgate(["explain", "mix.exs"]).expect(
+        0,
+        &[
+            "dependencies: this version does not read it",
+            "must not declare any new name",
+        ],
+    );
+    for path in ["README.md", "payments/a.ts", "payments"] {
+        let outcome = repo.agentgate(["explain", path]);
+        assert!(!outcome.stdout.contains("declare"), "{outcome}");
+    }
+    let json = repo.agentgate(["explain", "package.json", "--json"]).json();
+    assert_eq!(json["dependencies"]["read"], true, "{json}");
+    assert_eq!(json["dependencies"]["new_denied_by"][0], "dependencies.new", "{json}");
+    assert_eq!(json["dependencies"]["allowed"][1], "@acme/*", "{json}");
+    assert_eq!(json["dependencies"]["forbidden"][0]["entry"], "ioredis", "{json}");
+    assert!(repo.agentgate(["explain", "README.md", "--json"]).json()["dependencies"].is_null());
+}
+
+#[test]
+fn a_task_without_new_dependencies_is_told_for_a_manifest() {
+    let repo = Repo::new();
+    let task = repo.top().join("TASK.md");
+    std::fs::write(&task, "Goal: x\nNon-goals: new dependencies\n").unwrap();
+    let task = task.to_str().unwrap();
+    repo.agentgate(["explain", "package.json", "--task", task])
+        .expect(0, &["must not declare any new name (exit 8) [task: Non-goals]\n"]);
+    let repo = Repo::empty();
+    repo.change("architecture/invariants.yml", "version: 1\nunmapped: deny\n");
+    repo.agentgate(["explain", "package.json"])
+        .expect(0, &["dependencies: no rule looks at what it declares\n"]);
+}
+
+#[test]
+fn what_explain_says_of_a_manifest_is_what_check_does() {
+    let repo = Repo::new();
+    let policy = "version: 1\npayments: {allowed_roots: [payments/], forbidden_imports: [bullmq]}\ndependencies: {allowed: [zod], \
+                  forbidden: [redis]}\n";
+    repo.change("architecture/invariants.yml", policy);
+    let json = repo.agentgate(["explain", "payments/package.json", "--json"]).json();
+    repo.write(
+        "payments/package.json",
+        "{\"dependencies\": {\"zod\": \"1\", \"redis\": \"1\", \"bullmq\": \"1\"}}\n",
+    );
+    let found = repo.agentgate(["check", "--worktree", "--json"]).json();
+    let mut judged: Vec<&str> = found["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .map(|found| found["judged_by"].as_str().expect("a key"))
+        .collect();
+    judged.sort_unstable();
+    judged.dedup();
+    let told = &json["dependencies"];
+    let forbidden = told["forbidden"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .map(|line| &line["key"]);
+    let denied = told["new_denied_by"].as_array().expect("keys").iter();
+    let mut keys: Vec<&str> = forbidden
+        .chain(denied)
+        .map(|key| key.as_str().expect("a key"))
+        .collect();
+    keys.sort_unstable();
+    assert_eq!(judged, keys, "{found:#}");
+}
+
+#[test]
 fn paths_are_taken_as_they_are_typed() {
     let repo = repo();
     let outcome = repo

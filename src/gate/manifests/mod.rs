@@ -14,6 +14,7 @@ mod code;
 mod composer;
 mod declared;
 mod dotnet;
+mod explained;
 mod format;
 mod golang;
 mod gradle;
@@ -67,6 +68,7 @@ use judges::{Judges, Speaks, TASK};
 use lines::Lines;
 use links::Links;
 
+pub use explained::{ManifestRules, rules_for};
 pub(super) use inline::{Inline as InlineList, of as inline_list};
 
 pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};
