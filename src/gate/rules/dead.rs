@@ -18,9 +18,9 @@ use crate::gate::{Kind, POLICY_PATH, Policy, Tree, Unreadable, Verdict};
 /// notice is worth.
 const MAX_ENTRIES: usize = 200_000;
 /// Entries named in the notice.
-const MAX_NAMED: usize = 5;
+const MAX_NAMED: usize = 20;
 
-/// One notice about all of them, and the list of rules with what each can reach. A policy that lies
+/// One notice about all of them, one about the globs that name folders, and the list of rules with what each can reach. A policy that lies
 /// in another tree (the tip of the branch to land on) is not compared: its entries may name what
 /// only that tree has.
 pub(super) fn notice(
@@ -60,40 +60,47 @@ pub(super) fn notice(
 }
 
 fn say(in_base: &Looks, in_neither: &[(&PathRule, Use)], verdict: &mut Verdict) {
-    verdict
-        .notices
-        .extend(in_base.folders.iter().take(MAX_NAMED).map(|rule| {
-            format!(
-                "{} of {} names folders, not what is in them: write {}",
-                shown(rule.text.as_bytes()),
-                rule.key,
-                shown(format!("{}/**", rule.text).as_bytes()),
-            )
-        }));
+    let of = |rule: &PathRule| format!("{} of {}", shown(rule.text.as_bytes()), rule.key);
+    let folders: Vec<&PathRule> = in_base.folders.iter().take(MAX_NAMED).copied().collect();
+    let instead: Vec<String> = folders
+        .iter()
+        .map(|rule| shown(format!("{}/**", rule.text).as_bytes()))
+        .collect();
+    match in_base.folders.len() {
+        0 => {}
+        count => verdict.notices.push(format!(
+            "{}{} {}, not what is in them: write {}",
+            folders.iter().map(|rule| of(rule)).collect::<Vec<_>>().join(", "),
+            more(count),
+            if count == 1 { "names folders" } else { "name folders" },
+            instead.join(", ")
+        )),
+    }
     // Literal entries first, each kind in the order of the policy.
     let told = in_neither.iter().filter(|(_, does)| *does != Use::Forbids);
     let (literal, globs): (Vec<&PathRule>, Vec<&PathRule>) =
         told.map(|(rule, _)| *rule).partition(|rule| rule.literal().is_some());
     let dead = [literal, globs].concat();
-    let named: Vec<String> = dead
-        .iter()
-        .take(MAX_NAMED)
-        .map(|rule| format!("{} of {}", shown(rule.text.as_bytes()), rule.key))
-        .collect();
-    let more = match dead.len().saturating_sub(MAX_NAMED) {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
+    let named: Vec<String> = dead.iter().take(MAX_NAMED).map(|rule| of(rule)).collect();
     match dead.len() {
         0 => {}
         1 => verdict.notices.push(format!(
             "{} matches nothing in the base (fine if it is yet to come)",
             named[0]
         )),
-        _ => verdict.notices.push(format!(
-            "{}{more} match nothing in the base (fine if they are yet to come)",
-            named.join(", ")
+        count => verdict.notices.push(format!(
+            "{}{} match nothing in the base (fine if they are yet to come)",
+            named.join(", "),
+            more(count)
         )),
+    }
+}
+
+/// The end of a list that names only some of so many.
+fn more(count: usize) -> String {
+    match count.saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        left => format!(" and {left} more"),
     }
 }
 

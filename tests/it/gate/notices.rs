@@ -32,7 +32,39 @@ fn all_of_them_make_one_notice() {
         unmatched(policy, &base),
         [
             "`a` of must_not_touch[0], `b/` of must_not_touch[1], `c` of must_not_touch[6], `d` of must_not_touch[7], \
-          `e` of must_not_touch[8] and 3 more match nothing in the base (fine if they are yet to come)"
+          `e` of must_not_touch[8], `f` of must_not_touch[9], `*.key` of must_not_touch[2], `*.yml/` of must_not_touch[10] match nothing in the base (fine if they are yet to come)"
+        ]
+    );
+}
+
+#[test]
+fn a_long_list_says_how_many_more_there_are() {
+    let entries: Vec<String> = (0..23).map(|number| format!("x{number:02}")).collect();
+    let policy = format!("version: 1\nmust_not_touch: [{}]\n", entries.join(", "));
+    let told = unmatched(&policy, &[file("a", "a")]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].ends_with(
+            "`x19` of must_not_touch[19] and 3 more match nothing in the base (fine if they are yet to come)"
+        ),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn roots_that_name_folders_make_one_notice() {
+    let policy =
+        "version: 1\np:\n  allowed_roots: ['packages/*', 'libs/*']\nq:\n  allowed_roots: ['apps/*']\nunmapped: deny\n";
+    let base = [
+        file("packages/x/a.ts", "a"),
+        file("libs/x/a.ts", "a"),
+        file("apps/x/a.ts", "a"),
+    ];
+    assert_eq!(
+        unmatched(policy, &base),
+        [
+            "`packages/*` of p.allowed_roots[0], `libs/*` of p.allowed_roots[1], `apps/*` of q.allowed_roots[0] name folders, \
+          not what is in them: write `packages/*/**`, `libs/*/**`, `apps/*/**`"
         ]
     );
 }
