@@ -122,14 +122,17 @@ fn resolve(
             };
             let stop = Stop::new(Exit::PolicyUnusable, why);
             // Without a remote there is nothing to fetch, and one branch of the clone's own is the likely base.
-            if both.is_none()
-                && repo.remotes().is_ok_and(|remotes| remotes.is_empty())
-                && let Some(name) = own_branch(repo)?
-            {
-                return Err(stop
-                    .hint(format!("agentgate check --base {name}"))
-                    .hint("this clone has no remote, so say which branch the change is for")
-                    .into());
+            if both.is_none() && repo.remotes().is_ok_and(|remotes| remotes.is_empty()) {
+                return Err(match own_branch(repo)? {
+                    Some(name) => stop
+                        .hint(format!("agentgate check --base {name}"))
+                        .hint("this clone has no remote, so say which branch the change is for"),
+                    None => stop
+                        .hint("this clone has no remote, so say what it is compared with: agentgate check --base REV")
+                        .hint("agentgate check --worktree   (what is not committed)")
+                        .hint("agentgate check --all   (everything in HEAD)"),
+                }
+                .into());
             }
             let known = match both {
                 Some(_) => vec!["origin/main".to_owned(), "origin/master".to_owned()],

@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
                 .hint(format!("git merge {}", self.tip))
         } else if has(self.head)? {
             stop.hint("a range is not judged by rules that it brings itself; land the policy on its own first")
-                .hint("agentgate check --allow-policy-change")
+                .hint("agentgate check --allow-policy-change   (with the same base; accepts a range that brings nothing else)")
         } else {
             stop.hint(format!("agentgate init && git add {POLICY_PATH} && git commit"))
                 .hint("agentgate check --allow-policy-change   (accepts the change that lands it)")

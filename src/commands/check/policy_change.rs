@@ -13,7 +13,7 @@ use crate::exit::{Exit, Stop};
 use crate::gate::autoexec;
 use crate::gate::policy::{self, PolicyError, Stance};
 use crate::gate::tree::{diff, lookup};
-use crate::gate::{GateError, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
+use crate::gate::{GateError, POLICY_PATH, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
 use crate::paths::{Match, PathRule};
 
 /// What a person is told whose change of human-owned files was refused.
@@ -41,6 +41,13 @@ pub(super) fn claim(scene: &Scene, agents: &[Row]) -> Result<Claim> {
     }
     let is_first = lacks_policy(scene)?;
     let head = scene.tree(scene.head)?;
+    if is_first
+        && lookup(&head, POLICY_PATH.as_bytes())
+            .map_err(GateError::from)?
+            .is_none()
+    {
+        return void("neither the base nor the head has a policy".to_owned());
+    }
     let mut owns_autoexec = false;
     let owned: Vec<PathRule> = if is_first {
         // No policy names anything yet. What always is a person's: the policy, the settings, and
@@ -108,6 +115,10 @@ pub(super) fn of_trees(
         rules.iter().any(|rule| rule.denies(path) == Some(Match::Exact)) || policy.autoexec == Stance::Deny && runs
     };
     let changes = diff(base, candidate).map_err(GateError::from)?;
+    // Nothing is there to be accepted.
+    if changes.is_empty() {
+        return Ok(verdict);
+    }
     if let Some(other) = changes.iter().find(|change| !is_owned(&change.path)) {
         let why = format!(
             "--allow-policy-change is void: {} changes as well",

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Stop};
 use crate::gate::baseline::{self, Baseline};
 use crate::gate::policy::{BASELINE_PATH, PolicyError};
 use crate::gate::tree::lookup;
-use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Verdict, render, rules, whole};
+use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, render, rules, whole};
 use crate::git::from_git2;
 use crate::git::repo::Checkout;
 use crate::git::tree::GitTree;
@@ -81,7 +81,7 @@ fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
 /// What is not committed, by the policy of HEAD or of `--base`.
 fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Option<&Task>) -> Result<Report> {
     let (base, from) = match &options.base {
-        None => (checkout.head()?.commit, "HEAD"),
+        None => (head(checkout, what)?, "HEAD"),
         Some(given) => match crate::git::range::resolve(&checkout.repo, given)? {
             Some(commit) => (commit, "--base"),
             None => {
@@ -103,11 +103,15 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
     let made = uncommitted::tree(checkout, what)?;
     let candidate = GitTree::new(&checkout.repo, from_git2(made.tree));
     let policy = match Policy::of(&base_tree) {
+        Err(PolicyError::Missing) if lookup(&candidate, POLICY_PATH.as_bytes())?.is_none() => {
+            let is_same = base_tree.root() == candidate.root();
+            return Err(no_policy(checkout, what, (base, from), is_same).into());
+        }
         Err(PolicyError::Missing) if options.allow_policy_change => {
             let verdict = policy_change::first_of_tree(&base_tree, &candidate)?;
             return report(options, checkout, verdict, (base, made.tree), from);
         }
-        Err(PolicyError::Missing) if lookup(&candidate, POLICY_PATH.as_bytes())?.is_some() => {
+        Err(PolicyError::Missing) => {
             return Err(Stop::new(
                 Exit::PolicyUnusable,
                 format!("no {POLICY_PATH} in {base}; the one here judges from the next commit on"),
@@ -139,6 +143,54 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
         });
     }
     report(options, checkout, verdict, (base, made.tree), from)
+}
+
+/// HEAD's commit.
+fn head(checkout: &Checkout, what: &What<'_>) -> Result<Oid> {
+    let is_unborn = matches!(checkout.repo.head(), Err(error) if error.code() == git2::ErrorCode::UnbornBranch);
+    match checkout.head() {
+        Ok(head) => Ok(head.commit),
+        // Most likely this is a hook, which refuses the first commit as well.
+        Err(error) if is_unborn && matches!(what, What::Staged(_)) => match error.downcast::<Stop>() {
+            Ok(stop) => Err(stop
+                .hint("where a hook runs this, that one commit goes past it: git commit --no-verify")
+                .into()),
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// The refusal where neither the base nor what is judged has a policy. One may lie in the checkout all the same.
+fn no_policy(checkout: &Checkout, what: &What<'_>, (base, from): (Oid, &str), is_same: bool) -> Stop {
+    let here = match (what, is_same) {
+        (What::Staged(_), true) => "nothing is staged",
+        (What::Staged(_), false) => "none is staged",
+        (What::Worktree(_), _) => "none in the checkout that git would take",
+        (What::Paths(..), _) => "none among these paths",
+    };
+    let short = base.to_string();
+    let short = short.get(..12).unwrap_or(&short);
+    let stop = Stop::new(
+        Exit::PolicyUnusable,
+        format!("no {POLICY_PATH} in the base ({from}, {short}), and {here}"),
+    );
+    let lies_there = checkout
+        .workdir
+        .as_deref()
+        .is_some_and(|top| top.join(POLICY_PATH).is_file());
+    match (what, lies_there) {
+        (_, false) => stop.hint(format!(
+            "write one with `agentgate init`, then `git add {POLICY_PATH}` and `git commit`"
+        )),
+        (What::Staged(_), true) => stop.hint(format!("one lies in the checkout: git add {POLICY_PATH}")),
+        (What::Worktree(_), true) => stop.hint(format!(
+            "one lies there, but git ignores it: git add --force {POLICY_PATH}"
+        )),
+        (What::Paths(..), true) => stop.hint(format!(
+            "one lies in the checkout; it judges once it is committed: git add {POLICY_PATH}"
+        )),
+    }
 }
 
 /// Whether a tree has something at the place of this file.

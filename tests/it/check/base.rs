@@ -57,6 +57,22 @@ fn without_any_base_the_line_to_add_is_shown() {
 }
 
 #[test]
+fn without_a_remote_nothing_is_to_be_fetched() {
+    let repo = Repo::new();
+    let outcome = repo.agentgate(["check"]);
+    outcome.expect(
+        2,
+        &[
+            "no base to compare with",
+            "hint: this clone has no remote, so say what it is compared with: agentgate check --base REV\n",
+            "hint: agentgate check --worktree ",
+            "hint: agentgate check --all ",
+        ],
+    );
+    assert!(!outcome.stderr.contains("git fetch"), "{outcome}");
+}
+
+#[test]
 fn a_branch_of_the_remote_is_named_unless_it_is_what_is_judged() {
     let repo = on_branch();
     repo.git(["remote", "add", "origin", "../nowhere"]);

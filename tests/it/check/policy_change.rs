@@ -112,6 +112,22 @@ fn the_first_policy_lands_on_its_own() {
 }
 
 #[test]
+fn a_range_without_any_policy_is_said_to_have_none() {
+    let repo = without_policy();
+    repo.change("src/x.ts", "export {};\n");
+    let outcome = repo.agentgate(CHECK);
+    outcome.expect(
+        2,
+        &[
+            "no rules in base",
+            "hint: agentgate init",
+            "is void: neither the base nor the head has a policy",
+        ],
+    );
+    assert!(!outcome.stderr.contains("there would be no policy"), "{outcome}");
+}
+
+#[test]
 fn the_first_policy_with_other_files_is_2() {
     let repo = without_policy();
     repo.change("architecture/invariants.yml", POLICY);

@@ -185,6 +185,69 @@ fn an_owner_changes_the_policy_through_the_hook() {
 }
 
 #[test]
+fn where_there_is_no_policy_yet_the_next_step_is_said() {
+    let repo = Repo::empty();
+    let base = repo.change("README.md", "x\n");
+    let asked = [&["--staged"][..], &["--staged", "--allow-policy-change"]];
+    let told = |repo: &Repo, here: &str, hint: &str| {
+        for options in asked {
+            let outcome = repo.agentgate([&["check"], options].concat());
+            let message = format!(
+                "error: no architecture/invariants.yml in the base (HEAD, {}), and {here}\n",
+                &base[..12]
+            );
+            outcome.expect(2, &[&message, hint]);
+            assert!(!outcome.stderr.contains("would be no policy"), "{outcome}");
+        }
+    };
+    told(&repo, "nothing is staged", "hint: write one with `agentgate init`");
+    repo.write("a.txt", "x\n");
+    repo.git(["add", "a.txt"]);
+    told(&repo, "none is staged", "hint: write one with `agentgate init`");
+    repo.agentgate(["init"]).success();
+    told(
+        &repo,
+        "none is staged",
+        "hint: one lies in the checkout: git add architecture/invariants.yml\n",
+    );
+    repo.write(".gitignore", "architecture/\n");
+    repo.agentgate(["check", "--worktree", "--allow-policy-change"]).expect(
+        2,
+        &[
+            "and none in the checkout that git would take",
+            "git add --force architecture/invariants.yml",
+        ],
+    );
+    repo.agentgate(["check", "--paths", "a.txt"]).expect(
+        2,
+        &[
+            "and none among these paths",
+            "one lies in the checkout; it judges once it is committed",
+        ],
+    );
+}
+
+#[test]
+fn nothing_staged_is_nothing_accepted() {
+    let repo = Repo::new();
+    let outcome = repo.agentgate(["check", "--staged", "--allow-policy-change"]);
+    outcome.expect(0, &["note: nothing is staged, so nothing was judged\n"]);
+    assert!(!outcome.stdout.contains("accepts"), "{outcome}");
+}
+
+#[test]
+fn before_the_first_commit_a_hook_is_told_how_to_be_passed() {
+    let repo = Repo::empty();
+    repo.write("README.md", "x\n");
+    repo.git(["add", "-A"]);
+    repo.agentgate(["check", "--staged"])
+        .expect(2, &["the repository has no commit yet", "git commit --no-verify\n"]);
+    let outcome = repo.agentgate(["check", "--worktree"]);
+    outcome.expect(2, &["the repository has no commit yet"]);
+    assert!(!outcome.stderr.contains("--no-verify"), "{outcome}");
+}
+
+#[test]
 fn the_first_policy_passes_on_its_own() {
     let repo = Repo::empty();
     repo.change("README.md", "x\n");
