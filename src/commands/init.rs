@@ -90,7 +90,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// HEAD's paths; where there is no commit yet, those that a first one would take.
+    /// HEAD's paths, and a CI's files that lie beside them uncommitted, since one commit is to bring them and the
+    /// policy; where there is no commit yet, those that a first one would take.
     fn of(checkout: &Checkout, top: &Path) -> Result<Layout> {
         let unborn = matches!(checkout.repo.head(), Err(error) if error.code() == git2::ErrorCode::UnbornBranch);
         let listed = if unborn {
@@ -101,11 +102,14 @@ impl Layout {
                 .bytes()?
         } else {
             let head = checkout.head()?.commit.to_string();
-            checkout
+            let mut listed = checkout
                 .git
                 .at(top)
                 .args(["ls-tree", "-r", "-z", "--name-only", "--full-tree", &head])
-                .bytes()?
+                .bytes()?;
+            let others = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"];
+            listed.extend(checkout.git.at(top).args(others).args(draft::ci_files()).bytes()?);
+            listed
         };
         let paths = listed.split(|&b| b == 0).filter(|path| !path.is_empty());
         Ok(Layout {

@@ -55,6 +55,8 @@ fn rules(inspected: &Inspected) -> String {
     let dead = inspected.dead().count();
     let all = count(inspected.rules.len(), "rule");
     match dead {
+        // The first policy of a repository is what changes.
+        0 if inspected.rules.is_empty() => "it judges from the next commit on".to_owned(),
         0 => all,
         dead => format!("{all}, {dead} of them without anything to match in the tree"),
     }

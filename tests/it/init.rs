@@ -161,6 +161,58 @@ fn editors_find_the_schema_beside_the_policy() {
         .expect(0, &[]);
 }
 
+/// The README's block that begins with this line, without it.
+fn readme_block(first: &str) -> String {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README.md can be read");
+    let (_, rest) = readme.split_once(&format!("{first}\n")).expect("the README has it");
+    rest.split_once("\n```").expect("it ends").0.to_owned() + "\n"
+}
+
+#[test]
+fn policy_and_ci_file_land_as_the_readme_says() {
+    let ci = ".github/workflows/invariants.yml";
+    let text = readme_block(&format!("# {ci}"));
+    let repo = committed(&[b"src/a.ts"]);
+    repo.git(["branch", "before"]);
+    repo.write(ci, &text);
+    repo.agentgate(["init"]).success();
+    sh(&repo, "", "git add .github architecture");
+    repo.agentgate(["check", "--staged", "--allow-policy-change"]).expect(
+        0,
+        &[
+            "; it judges from the next commit on\n",
+            "this is the first one",
+            "invariants ok; 3 paths checked",
+        ],
+    );
+    repo.git(["commit", "--quiet", "-m", "Rules for agents"]);
+    repo.agentgate(["check", "--base", "before"])
+        .expect(2, &["hint: agentgate check --allow-policy-change"]);
+    repo.agentgate(["check", "--base", "before", "--allow-policy-change"])
+        .expect(0, &["invariants ok"]);
+    // It has an area: nothing is to be mended afterwards.
+    repo.agentgate(["check", "--all"]).expect(0, &["invariants ok"]);
+    repo.git(["branch", "base"]);
+    repo.change(ci, &format!("{text}# mine\n"));
+    let refused = repo.agentgate(["check", "--base", "base"]);
+    refused.expect(3, &["is accepted with --allow-policy-change", "1 finding in 1 path"]);
+    repo.agentgate(["check", "--base", "base", "--allow-policy-change"])
+        .expect(0, &["invariants ok"]);
+}
+
+#[test]
+fn a_ci_file_that_comes_after_the_policy_is_an_owners_change() {
+    let repo = committed(&[b"src/a.ts"]);
+    init_and_commit(&repo, "");
+    repo.git(["branch", "base"]);
+    let ci = ".github/workflows/invariants.yml";
+    repo.change(ci, &readme_block(&format!("# {ci}")));
+    repo.agentgate(["check", "--base", "base"])
+        .expect(3, &["is accepted with --allow-policy-change"]);
+    repo.agentgate(["check", "--base", "base", "--allow-policy-change"])
+        .expect(0, &["invariants ok"]);
+}
+
 #[test]
 fn a_schema_that_is_there_is_left_as_it_is() {
     let repo = committed(&[b"src/a.ts"]);

@@ -18,18 +18,23 @@ const TESTS: &str = "test tests spec __tests__";
 /// Files of the root that hold terms, whatever follows: `LICENSE-MIT`, `License.md`, `COPYING`.
 const TERMS: &str = "license licence copying notice codeowners";
 
-/// What people usually keep to themselves, by reason. The first also gets the root's [`TERMS`].
+/// Where the files of CIs lie.
+const CI: &str = ".github/workflows .github/actions .forgejo/workflows .gitea/workflows .gitlab-ci.yml .gitlab-ci.yaml .ci \
+    .circleci .buildkite .woodpecker .woodpecker.yml .woodpecker.yaml .drone.yml .travis.yml Jenkinsfile \
+    azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml";
+
+/// [`CI`], a path each.
+pub(super) fn ci_files() -> impl Iterator<Item = &'static str> {
+    words(CI)
+}
+
+/// What people usually keep to themselves, by reason. The first also gets the root's [`TERMS`], the second [`CI`].
 const HUMAN_OWNED: &[(&str, &str)] = &[
     (
         "terms and owners",
         "SECURITY.md .github/CODEOWNERS .gitlab/CODEOWNERS docs/CODEOWNERS",
     ),
-    (
-        "CI: who can edit it can switch checks off",
-        ".github/workflows .github/actions .forgejo/workflows .gitea/workflows .gitlab-ci.yml .gitlab-ci.yaml .ci \
-         .circleci .buildkite .woodpecker .woodpecker.yml .woodpecker.yaml .drone.yml .travis.yml Jenkinsfile \
-         azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml scripts/invariants.sh",
-    ),
+    ("CI: who can edit it can switch checks off", "scripts/invariants.sh"),
     (
         "what tools run or read by themselves: hooks, settings of agents and editors",
         ".gitmodules .husky .githooks .pre-commit-config.yaml lefthook.yml .envrc .vscode .devcontainer .mcp.json \
@@ -89,8 +94,9 @@ pub(super) fn draft(layout: &Layout) -> Draft {
         .iter()
         .filter_map(|path| text(path))
         .filter(|path| is_terms(path));
-    for (why, paths) in HUMAN_OWNED {
-        let there = words(paths).filter(|path| layout.has(path.as_bytes()));
+    for (index, (why, paths)) in HUMAN_OWNED.iter().enumerate() {
+        let of_ci = words(CI).filter(|_| index == 1);
+        let there = of_ci.chain(words(paths)).filter(|path| layout.has(path.as_bytes()));
         // All of them at once, so that the next group has none.
         let found: Vec<&str> = terms.by_ref().chain(there).collect();
         if !found.is_empty() {
