@@ -19,7 +19,7 @@ use super::{Resolvers, finding, shown};
 use crate::gate::imports::{Import, ImportKind, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::Target;
-use crate::gate::{Finding, POLICY_PATH, Policy, Rule, Unreadable, Verdict};
+use crate::gate::{Finding, POLICY_PATH, Policy, Rule, Unreadable, Verdict, render};
 
 /// Unresolved imports named in the notice.
 const MAX_NAMED: usize = 3;
@@ -81,7 +81,7 @@ pub(super) fn judge(
                             shown(import.raw.as_bytes()),
                             shown(&source.path),
                             import.line,
-                            why.escape_debug()
+                            render::path(why.as_bytes())
                         ));
                     }
                     continue;

@@ -217,7 +217,8 @@ pub(super) fn finding(rule: Rule, path: &[u8], judged_by: &str, message: String,
 const MAX_SHOWN: usize = 200;
 
 /// Names and specifiers come from an agent: printed raw, they could forge lines of a report or
-/// reorder it on a terminal; printed whole, one specifier could fill a disk.
+/// reorder it on a terminal; printed whole, one specifier could fill a disk. Quotes stay as they are: a format in which
+/// they mean something escapes them itself, and `"config.h"` is to be read as it stands in the file.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let mut text = String::from("`");
     let mut left = MAX_SHOWN;
@@ -230,6 +231,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
                 *before = c;
                 Some(match is_second {
                     true => c.escape_unicode().to_string(),
+                    false if matches!(c, '"' | '\'') => c.to_string(),
                     false => c.escape_debug().to_string(),
                 })
             })
