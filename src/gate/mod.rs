@@ -231,9 +231,10 @@ impl Verdict {
         self.inspected.is_hollow(self.paths_checked, self.extent)
     }
 
-    /// How many different paths have a finding.
+    /// How many different paths have a finding. One about the whole change, a commit or the task has no path.
     pub fn broken_paths(&self) -> usize {
-        let mut paths: Vec<&[u8]> = self.findings.iter().map(|f| f.path.as_slice()).collect();
+        let paths = self.findings.iter().map(|found| found.path.as_slice());
+        let mut paths: Vec<&[u8]> = paths.filter(|path| !path.is_empty()).collect();
         paths.sort_unstable();
         paths.dedup();
         paths.len()

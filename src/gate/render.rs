@@ -1,6 +1,8 @@
 //! Findings and verdicts as lines and as JSON: the same words in the terminal, in `gate.log` and
 //! in reports. File names and import texts are untrusted and printed escaped.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::checks::{Cause, CheckResult};
@@ -56,18 +58,25 @@ fn plain(text: &str, shown: &mut String) {
     }
 }
 
-/// `path:line:column`, as far as known.
+/// `path:line:column`, as far as known; without a path what it is about: a commit, the task, the whole change.
 pub fn place(finding: &Finding) -> String {
-    let mut shown = match (&finding.commit, finding.rule) {
+    let mut shown = match &finding.commit {
         _ if !finding.path.is_empty() => path(&finding.path),
-        (Some(commit), _) => commit.clone(),
-        (None, Rule::Credential) => "task".to_owned(),
-        (None, _) => "whole change".to_owned(),
+        Some(commit) => format!("commit {commit}"),
+        None => about(finding.rule).to_owned(),
     };
     for number in [finding.line, finding.line.and(finding.column)].into_iter().flatten() {
         shown.push_str(&format!(":{number}"));
     }
     shown
+}
+
+/// What a finding without path and commit is about.
+fn about(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Credential => "task",
+        _ => "whole change",
+    }
 }
 
 /// A finding in three lines: place and message, rule, hint.
@@ -83,13 +92,9 @@ pub fn finding(finding: &Finding) -> String {
         Some(commit) if !finding.path.is_empty() => format!(" (in commit {})", commit.get(..12).unwrap_or(commit)),
         _ => String::new(),
     };
-    // A check is about the whole candidate.
-    let place = match place(finding) {
-        place if place.is_empty() => place,
-        place => format!("{place}: "),
-    };
     let mut text = format!(
-        "{place}{message}{commit}\n  rule: {} [{judged_by}] (exit {})\n",
+        "{}: {message}{commit}\n  rule: {} [{judged_by}] (exit {})\n",
+        place(finding),
         rule.code(),
         rule.exit().code()
     );
@@ -144,16 +149,37 @@ pub fn checks(results: &[CheckResult]) -> String {
     text
 }
 
-/// The last line: `invariants ok; 3 paths checked`.
+/// The last line: `invariants ok; 3 paths checked`, `invariants broken; 4 findings in 2 paths and the whole
+/// change (exit 7)`.
 pub fn summary(verdict: &Verdict) -> String {
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     if verdict.exit() == Exit::Ok {
         return format!("invariants ok; {} checked", plural(verdict.paths_checked, "path"));
     }
+    // A limit of the whole change, a commit's message and the task are no paths.
+    let mut places = Vec::new();
+    let paths = verdict.broken_paths();
+    if paths > 0 {
+        places.push(plural(paths, "path"));
+    }
+    let elsewhere = || verdict.findings.iter().filter(|found| found.path.is_empty());
+    let commits: HashSet<&String> = elsewhere().filter_map(|found| found.commit.as_ref()).collect();
+    if !commits.is_empty() {
+        places.push(plural(commits.len(), "commit"));
+    }
+    for what in ["whole change", "task"] {
+        if elsewhere().any(|found| found.commit.is_none() && about(found.rule) == what) {
+            places.push(format!("the {what}"));
+        }
+    }
+    let last = places.pop().unwrap_or_default();
+    let before = match places.is_empty() {
+        true => String::new(),
+        false => format!("{} and ", places.join(", ")),
+    };
     format!(
-        "invariants broken; {} in {} (exit {})",
+        "invariants broken; {} in {before}{last} (exit {})",
         plural(verdict.findings.len(), "finding"),
-        plural(verdict.broken_paths(), "path"),
         verdict.exit().code()
     )
 }

@@ -46,7 +46,8 @@ pub struct Item {
     pub code: &'static str,
     /// Repository-relative path as git's bytes; empty where there is none.
     pub path: Vec<u8>,
-    /// The same for a reader, escaped.
+    /// The same for a reader, escaped; without a path what the item is about: a commit, the task, the
+    /// whole change.
     pub shown: String,
     /// 1-based line.
     pub line: Option<u32>,
@@ -60,6 +61,8 @@ pub struct Item {
     pub message: String,
     /// What to do about it; may be empty.
     pub hint: String,
+    /// The last lines of output of a check that failed; printable.
+    pub output: Vec<String>,
     /// The commit's id, where it is of one.
     pub commit: Option<String>,
     /// The exit code of a finding.
@@ -76,6 +79,14 @@ impl<'a> Checked<'a> {
         let warnings = report.verdict.warnings.iter().map(of_warning);
         let mut items: Vec<Item> = findings.chain(warnings).collect();
         fingerprint(&mut items, &report.verdict.findings);
+        for check in &report.verdict.checks {
+            let Some(found) = check.finding() else { continue };
+            let is_of_it =
+                |item: &&mut Item| item.key == one_line(&found.judged_by) && item.message == one_line(&found.message);
+            if let Some(item) = items.iter_mut().find(is_of_it) {
+                item.output.clone_from(&check.last_lines);
+            }
+        }
         Checked {
             outcome: Outcome::Judged(report),
             items,
@@ -117,14 +128,19 @@ impl<'a> Checked<'a> {
 impl Item {
     /// `path:line:column`, as far as known, for a reader.
     pub fn place(&self) -> String {
-        let mut shown = match &self.commit {
-            Some(commit) if self.path.is_empty() => commit.clone(),
-            _ => self.shown.clone(),
-        };
+        let mut shown = self.shown.clone();
         for number in [self.line, self.line.and(self.column)].into_iter().flatten() {
             shown.push_str(&format!(":{number}"));
         }
         shown
+    }
+
+    /// The message for a format that wants a file for everything: it says what it is about where that is no file.
+    pub fn told(&self) -> String {
+        match self.path.is_empty() && self.commit.is_none() {
+            true => format!("{}: {}", self.shown, self.message),
+            false => self.message.clone(),
+        }
     }
 }
 
@@ -146,13 +162,17 @@ fn of_finding(finding: &Finding) -> Item {
         level: Level::Error,
         code: finding.rule.code(),
         path: finding.path.clone(),
-        shown: render::path(&finding.path),
+        shown: match finding.path.is_empty() {
+            true => render::place(finding),
+            false => render::path(&finding.path),
+        },
         line: finding.line,
         column: finding.column,
         column_utf16: finding.at.as_ref().and_then(|line| line.column_utf16),
         key: one_line(&finding.judged_by),
         message: message(&finding.message, finding.commit.as_deref()),
         hint: one_line(&finding.hint),
+        output: Vec::new(),
         commit: finding.commit.clone(),
         exit: Some(finding.rule.exit()),
         fingerprint: String::new(),
@@ -171,6 +191,7 @@ fn of_warning(warning: &Warning) -> Item {
         key: one_line(&warning.judged_by),
         message: message(&warning.message, warning.commit.as_deref()),
         hint: meaning::WARNING_HINT.to_owned(),
+        output: Vec::new(),
         commit: warning.commit.clone(),
         exit: None,
         fingerprint: String::new(),

@@ -61,10 +61,11 @@ fn annotation(word: &str, item: &Item) -> String {
         .map(|exit| format!(" (exit {})", exit.code()))
         .unwrap_or_default();
     properties.push(("title", format!("{}{exit}", item.code)));
-    let mut text = format!("{} [{}]", item.message, item.key);
+    let mut text = format!("{} [{}]", item.told(), item.key);
     if !item.hint.is_empty() {
         text.push_str(&format!("\nhint: {}", item.hint));
     }
+    text.extend(item.output.iter().map(|line| format!("\n| {line}")));
     command(word, &properties, &text)
 }
 

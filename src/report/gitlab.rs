@@ -41,7 +41,7 @@ fn issue(item: &Item) -> Value {
         format!(" (hint: {})", item.hint)
     };
     json!({
-        "description": format!("{} [{}]{hint}", item.message, item.key),
+        "description": format!("{} [{}]{hint}", item.told(), item.key),
         "check_name": item.code,
         "fingerprint": item.fingerprint,
         "severity": severity,

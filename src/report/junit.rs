@@ -2,8 +2,8 @@
 //! `junit-10.xsd`): one suite, one case for each rule that held, one for each finding, at most one
 //! failure or error in a case.
 //!
-//! Invariants: a refusal is an error in a case of its own; times are those of the judged commit, so
-//! that two runs give the same bytes.
+//! Invariants: a refusal is an error in a case of its own; a verdict's time is that of the judged commit, so
+//! that two runs give the same bytes. A refusal has judged no commit, and its time is that of the run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ struct Case {
 pub fn render(checked: &Checked) -> String {
     let mut cases = Vec::new();
     let mut properties = vec![("exit", checked.exit().code().to_string())];
-    let mut at = Timestamp::UNIX_EPOCH;
+    let mut at = Timestamp::now();
     match checked.outcome {
         Outcome::Refused(stop) => cases.push(Case {
             class: "agentgate".to_owned(),
@@ -38,7 +38,7 @@ pub fn render(checked: &Checked) -> String {
             )),
         }),
         Outcome::Judged(report) => {
-            at = Timestamp::from_second(report.head_time).unwrap_or(at);
+            at = Timestamp::from_second(report.head_time).unwrap_or(Timestamp::UNIX_EPOCH);
             properties.extend([
                 ("base", report.base.clone()),
                 ("merge_base", report.merge_base.clone()),
@@ -149,6 +149,7 @@ fn broken(item: &Item) -> Case {
     if !item.hint.is_empty() {
         body.push_str(&format!("\nhint: {}", item.hint));
     }
+    body.extend(item.output.iter().map(|line| format!("\n| {line}")));
     Case {
         class: class(item.code),
         name: format!("{}: {}", item.key, item.place()),

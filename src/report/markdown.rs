@@ -66,8 +66,13 @@ fn row(item: &Item) -> String {
         "" => String::new(),
         hint => format!("<br>hint: {}", code(hint)),
     };
+    let output: String = item
+        .output
+        .iter()
+        .map(|line| format!("<br>{}", code(&format!("| {line}"))))
+        .collect();
     format!(
-        "| {} | {exit} | {} | {}<br>{}{hint} |\n",
+        "| {} | {exit} | {} | {}<br>{}{hint}{output} |\n",
         item.code,
         code(&item.place()),
         code(&item.message),

@@ -45,11 +45,13 @@ pub fn render(checked: &Checked) -> String {
             invocation["toolExecutionNotifications"] = json!([notification("error", stop.exit.name(), &reason(stop))]);
         }
         Outcome::Judged(report) => {
-            run["versionControlProvenance"] = json!([{
-                "repositoryUri": repository(report.origin.as_deref()),
-                "revisionId": report.head,
-                "mappedTo": { "uriBaseId": ROOT },
-            }]);
+            if let Some(uri) = repository(report.origin.as_deref()) {
+                run["versionControlProvenance"] = json!([{
+                    "repositoryUri": uri,
+                    "revisionId": report.head,
+                    "mappedTo": { "uriBaseId": ROOT },
+                }]);
+            }
             run["properties"] = facts(report);
         }
     }
@@ -103,10 +105,11 @@ fn result(item: &Item) -> Value {
         Level::Error => "error",
         Level::Warning => "warning",
     };
-    let mut text = format!("{} [{}]", item.message, item.key);
+    let mut text = format!("{} [{}]", item.told(), item.key);
     if !item.hint.is_empty() {
         text.push_str(&format!("\nhint: {}", item.hint));
     }
+    text.extend(item.output.iter().map(|line| format!("\n| {line}")));
     json!({
         "ruleId": item.code,
         // The rule of warnings is the last one.
@@ -154,45 +157,58 @@ fn percent_encoded(path: &[u8]) -> String {
     uri
 }
 
-/// Where the repository comes from, without a user or password; a name of our own without a remote,
-/// since the standard wants an address beside the revision.
-fn repository(origin: Option<&str>) -> String {
+/// Where the repository comes from as an absolute URI (RFC 3986), without a user or password; a name of our own
+/// without a remote. `None` for an address that has no such form, such as a path from the checkout (`../shop.git`):
+/// the standard wants an address beside the revision, and a wrong one would be believed.
+fn repository(origin: Option<&str>) -> Option<String> {
     let Some(origin) = origin.filter(|origin| !origin.is_empty()) else {
-        return "urn:agentgate:repository-without-origin".to_owned();
+        return Some("urn:agentgate:repository-without-origin".to_owned());
     };
-    let without_user = |rest: &str| {
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let host = authority.rsplit('@').next().unwrap_or(authority);
-        // A query could hold a token.
-        let path = path.split(['?', '#']).next().unwrap_or(path);
-        let host: String = host
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || "-.:[]".contains(*c))
-            .collect();
-        format!("{host}{}", percent_encoded(path.as_bytes()))
-    };
-    if let Some((scheme, rest)) = origin.split_once("://")
-        && scheme
+    if origin.starts_with('/') {
+        return Some(format!("file://{}", percent_encoded(origin.as_bytes())));
+    }
+    if let Some((scheme, rest)) = origin.split_once("://") {
+        let is_scheme = scheme
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-    {
-        return format!("{scheme}://{}", without_user(rest));
+            && scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+        return is_scheme.then(|| address(scheme, rest)).flatten();
     }
+    // git@host:path; `ext::command` is no address but a program.
     match origin.split_once(':') {
-        // git@host:path
-        Some((host, path)) if !host.contains('/') => {
-            format!(
-                "ssh://{}",
-                without_user(&format!("{host}/{}", path.trim_start_matches('/')))
-            )
+        Some((host, path)) if !host.contains('/') && !path.starts_with(':') => {
+            address("ssh", &format!("{host}/{}", path.trim_start_matches('/')))
         }
-        _ => format!(
-            "file://{}{}",
-            if origin.starts_with('/') { "" } else { "/" },
-            percent_encoded(origin.as_bytes())
-        ),
+        _ => None,
     }
+}
+
+/// `scheme://host:port/path` without a user, a query or what a URI cannot have.
+fn address(scheme: &str, rest: &str) -> Option<String> {
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, port),
+        _ => (host, ""),
+    };
+    let inside = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_host = match inside {
+        Some(numbers) => numbers.contains(':') && numbers.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b)),
+        None => name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
+    };
+    if !is_host || name.is_empty() && scheme != "file" {
+        return None;
+    }
+    // A query could hold a token.
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let port = if port.is_empty() {
+        String::new()
+    } else {
+        format!(":{port}")
+    };
+    Some(format!("{scheme}://{name}{port}{}", percent_encoded(path.as_bytes())))
 }
 
 fn facts(report: &check::Report) -> Value {
@@ -235,9 +251,27 @@ mod tests {
             ),
             ("git@example.com:a/b.git", "ssh://example.com/a/b.git"),
             ("/srv/git/a b", "file:///srv/git/a%20b"),
+            ("file:///srv/git/a", "file:///srv/git/a"),
+            ("ssh://git@[::1]:22/a", "ssh://[::1]:22/a"),
             ("", "urn:agentgate:repository-without-origin"),
         ] {
-            assert_eq!(repository(Some(origin)), uri);
+            assert_eq!(repository(Some(origin)).as_deref(), Some(uri));
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_no_absolute_uri_is_left_out() {
+        for origin in [
+            "../origin.git",
+            "origin.git",
+            "./a:b",
+            "ext::sh -c x",
+            "https:///x",
+            "https://a b/x",
+            "1x://a/b",
+            "[::1:a",
+        ] {
+            assert_eq!(repository(Some(origin)), None, "{origin}");
         }
     }
 }

@@ -194,12 +194,12 @@ fn exactly_the_agent_commit_that_lacks_a_trailer_is_found() {
     repo.git(["merge", "--quiet", "--no-edit", "main"]);
     repo.commit(&format!("agent job j1: a\n\n{TRAILERS}"));
     let bad = repo.commit("agent job j2: b\n\nAgent-Job-Id: j2\nAgent-Model-Label: m\n");
-    let text = format!("{bad}: Agent-Host is missing from the last paragraph");
+    let text = format!("commit {bad}: Agent-Host is missing from the last paragraph");
     let outcome = repo.agentgate(["check", "--base", "main"]);
     outcome.expect(11, &[&text]);
     assert_eq!(
         outcome.last_line(),
-        "invariants broken; 1 finding in 1 path (exit 11)",
+        "invariants broken; 1 finding in 1 commit (exit 11)",
         "{outcome}"
     );
 }

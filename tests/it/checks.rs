@@ -110,7 +110,7 @@ fn one_that_fails_is_10_with_its_last_lines_and_the_others_run_all_the_same() {
             "  | line 30\n",
             "agentgate: a check failed (exit 10, check-failed)",
             "check-1.log   # what check `unit` said",
-            "invariants broken; 3 findings in 1 path (exit 10)",
+            "invariants broken; 3 findings in the whole change (exit 10)",
         ],
     );
     assert_eq!(value(&outcome, "verdict"), "check-failed");

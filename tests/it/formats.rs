@@ -5,6 +5,7 @@ mod fingerprints;
 mod hostile;
 mod inspected;
 mod output;
+mod places;
 mod shapes;
 
 use serde_json::Value;

@@ -42,7 +42,9 @@ pub(super) fn top_level(
                 new.len(),
                 policy.max_new_top_level_dirs
             ),
-            format!("put the files into an existing directory, or ask an owner of {POLICY_PATH}"),
+            format!(
+                "put the files into an existing directory, or ask an owner of {POLICY_PATH} to raise `max_new_top_level_dirs`"
+            ),
         ));
     }
     Ok(())

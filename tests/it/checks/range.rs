@@ -353,3 +353,39 @@ fn a_job_removes_what_a_killed_one_left() {
         "{outcome}"
     );
 }
+
+#[test]
+fn every_format_but_gitlabs_has_the_last_lines_of_a_check_that_failed() {
+    let repo = on_branch("checks: [{name: unit, run: 'for i in $(seq 30); do echo \"<line> $i\"; done; exit 3'}]\n");
+    for (format, told, until) in [
+        ("text", "  | <line> 11\n", "  | <line> 30\n"),
+        ("json", "\"<line> 11\",\n", "\"<line> 30\"\n"),
+        ("github", "%0A| <line> 11%0A", "%0A| <line> 30\n"),
+        ("sarif", "\\n| <line> 11\\n", "\\n| <line> 30\""),
+        (
+            "junit",
+            "&#10;| &lt;line&gt; 11&#10;",
+            "&#10;| &lt;line&gt; 30</failure>",
+        ),
+        (
+            "markdown",
+            "<br><code>&#124; &#60;line&#62; 11</code><br>",
+            "<br><code>&#124; &#60;line&#62; 30</code> |\n",
+        ),
+    ] {
+        let line = ["check", "--base", "main", "--checks", "--format", format];
+        let outcome = repo.agentgate(line);
+        outcome.expect(10, &[]);
+        assert!(
+            outcome.stdout.contains(told) && outcome.stdout.contains(until),
+            "{format}: {outcome}"
+        );
+        assert!(!outcome.stdout.contains("line> 10"), "{format}: {outcome}");
+        if format == "text" {
+            assert_eq!(
+                outcome.last_line(),
+                "invariants broken; 1 finding in the whole change (exit 10)"
+            );
+        }
+    }
+}
