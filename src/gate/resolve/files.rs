@@ -188,7 +188,7 @@ impl<'a> Files<'a> {
     }
 
     /// The path of the folder that is there.
-    pub(super) fn folder(&self, path: &[u8]) -> Option<Vec<u8>> {
+    pub fn folder(&self, path: &[u8]) -> Option<Vec<u8>> {
         self.find(path).filter(|spot| spot.is_folder).map(|spot| spot.path)
     }
 

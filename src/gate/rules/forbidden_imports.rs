@@ -115,7 +115,7 @@ pub(super) fn judge<'p>(
     let (sources, mut bare) = sources::of(policy, candidate, changes, survey, verdict)?;
     let mut sources = VecDeque::from(sources);
     let mut followed = Followed::default();
-    for source in strays::of(policy, own_modules, &mut around, changes)? {
+    for source in strays::of(policy, own_modules, &mut around, changes, verdict)? {
         if followed.is_new(&source.path, source.language) {
             bare.retain(|other| other.path != source.path);
             sources.push_back(source);

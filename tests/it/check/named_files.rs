@@ -332,6 +332,29 @@ fn an_unchanged_link_makes_its_target_source() {
 }
 
 #[test]
+fn what_an_unchanged_link_brings_into_an_area_is_read_there() {
+    for (link, target, changed, at) in [
+        ("payments/a.js", "../data/w.js", "data/w.js", "payments/a.js:1"),
+        ("payments/a.js", "../billing/w.py", "billing/w.py", "payments/a.js:1"),
+        ("payments/lib", "../data", "data/deep/w.js", "payments/lib/deep/w.js:1"),
+    ] {
+        let repo = linked(link, target, &[("data/w.js", "\n"), ("billing/w.py", "\n"), (changed, "\n")]);
+        repo.change(changed, "require('redis')\n");
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &[at, "1 finding in 1 path"]);
+    }
+    // It may have what it had.
+    let repo = linked("payments/a.js", "../data/w.js", &[("data/w.js", "require('redis')\n")]);
+    repo.change("data/w.js", "require('redis')\nrequire('other')\n");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    // A link inside of one area brings nothing.
+    let repo = linked("payments/b.js", "w.js", &[("payments/w.js", "\n")]);
+    repo.change("payments/w.js", "require('redis')\n");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["1 finding in 1 path"]);
+}
+
+#[test]
 fn prose_and_data_that_nothing_loads_as_source_pass() {
     let code = "Use it:\n\n    require('redis')\n    import 'redis';\n    #include <redis/x.h>\n    use redis::Client;\n\n\
                 ```js\nconst r = require('redis')\n```\n<?php new \\Redis\\Client();\n";

@@ -1,24 +1,25 @@
-//! Changed files whose names tell no language, and that a file which did not change makes source: it loads them,
-//! or is a link to them under a telling name.
+//! Changed files that something which did not change makes source: of a name that tells no language, what loads
+//! them, or a link under a telling name; of any name, a link in another area.
 //!
 //! Invariant: suspected first, then confirmed. A file is a suspect only where it has, read as some language, a new
 //! import that a rule has something to say about; only for suspects the tree is searched. So a change of prose
 //! or data costs a look at its own bytes, and prose that nothing loads is never a finding.
 
+mod links;
 mod loaders;
 
 use std::collections::HashSet;
 
 use memchr::memmem;
 
-use super::sources::{Loaded, Source};
-use super::{Answer, File, Surroundings, reads, spelling};
+use super::sources::Source;
+use super::{Answer, File, Surroundings, spelling};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::{self, Target};
 use crate::gate::rules::{Resolvers, graph, is_regular};
 use crate::gate::tree::Side;
-use crate::gate::{Change, Policy, Unreadable};
+use crate::gate::{Change, Policy, Unreadable, Verdict};
 
 /// Larger files (bytes) under names that tell no language are not searched for imports.
 const MAX_STRAY: u64 = 1024 * 1024;
@@ -39,6 +40,7 @@ pub(super) fn of<'p>(
     own: &mut Resolvers<'p>,
     around: &mut Surroundings,
     changes: &[Change],
+    verdict: &mut Verdict,
 ) -> Result<Vec<Source<'p>>, Unreadable> {
     let mut suspects = Vec::new();
     if policy.dynamic_imports == Stance::Allow && !policy.areas.iter().any(Area::reads_imports) {
@@ -47,12 +49,14 @@ pub(super) fn of<'p>(
     for change in changes {
         suspect(policy, own, around, change, &mut suspects)?;
     }
-    if suspects.is_empty() {
-        return Ok(Vec::new());
+    let mut sources = match suspects.is_empty() {
+        true => Vec::new(),
+        false => loaders::confirmed(policy, own, &suspects)?,
+    };
+    // Where all is judged as new, each link is read by itself.
+    if own.base_tree.root() != own.candidate_tree.root() {
+        sources.extend(links::to(policy, own, &suspects, changes, verdict)?);
     }
-    let mut sources = loaders::confirmed(policy, own, &suspects)?;
-    let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
-    linked(policy, own, &suspects, &changed, &mut sources)?;
     Ok(sources)
 }
 
@@ -198,42 +202,4 @@ fn is_mentioned(area: &Area, content: &[u8]) -> bool {
             .any(|sign| memmem::find(content, sign.as_bytes()).is_some())
     };
     (area.forbidden_imports.iter()).any(|rule| is_there(&rule.entry)) || is_escaped()
-}
-
-/// Suspects that an unchanged link shows under the name of a source file.
-fn linked<'p>(
-    policy: &'p Policy,
-    own: &mut Resolvers,
-    suspects: &[Suspect],
-    changed: &HashSet<&[u8]>,
-    sources: &mut Vec<Source<'p>>,
-) -> Result<(), Unreadable> {
-    let files = own.candidate.files()?;
-    let mut links: Vec<&[u8]> = files
-        .links()
-        .filter(|link| imports::language(link).is_some() && !changed.contains(link))
-        .collect();
-    links.sort_unstable();
-    for link in links {
-        let Some(target) = files.file(link) else { continue };
-        for suspect in suspects {
-            if suspect.path != target || imports::language(link) != Some(suspect.language) {
-                continue;
-            }
-            let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, link)).collect();
-            if areas.is_empty() && !suspect.is_computed {
-                continue;
-            }
-            sources.push(Source {
-                path: link.to_vec(),
-                before: suspect.before,
-                after: suspect.after,
-                language: suspect.language,
-                areas,
-                loaded: Loaded::No,
-                only: None,
-            });
-        }
-    }
-    Ok(())
 }
