@@ -338,7 +338,11 @@ fn what_an_unchanged_link_brings_into_an_area_is_read_there() {
         ("payments/a.js", "../billing/w.py", "billing/w.py", "payments/a.js:1"),
         ("payments/lib", "../data", "data/deep/w.js", "payments/lib/deep/w.js:1"),
     ] {
-        let repo = linked(link, target, &[("data/w.js", "\n"), ("billing/w.py", "\n"), (changed, "\n")]);
+        let repo = linked(
+            link,
+            target,
+            &[("data/w.js", "\n"), ("billing/w.py", "\n"), (changed, "\n")],
+        );
         repo.change(changed, "require('redis')\n");
         repo.agentgate(["check", "--base", "main"])
             .expect(5, &[at, "1 finding in 1 path"]);
