@@ -19,8 +19,9 @@ pub const VENDORED: &[&str] = &[
     "jspm_packages",
 ];
 
-/// The segments of a path, `.` and `..` followed, after the last folder of [`VENDORED`]; none where
-/// it has no such folder. Letter case is ignored, as some disks do.
+/// The segments of a path, `.` and `..` followed, after the last folder of [`VENDORED`], or after the `gems` that
+/// bundler makes in it; none where it has no such folder. Letter case is ignored, as some disks do. A version
+/// behind the package's name (`redis-7.0`) is left out.
 pub fn vendored(path: &str) -> Option<Vec<String>> {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split(['/', '\\']) {
@@ -35,7 +36,31 @@ pub fn vendored(path: &str) -> Option<Vec<String>> {
     let is_listed = |segment: &&str| VENDORED.iter().any(|known| known.eq_ignore_ascii_case(segment));
     let at = segments.iter().rposition(is_listed)?;
     let rest = &segments[at + 1..];
-    (!rest.is_empty()).then(|| rest.iter().map(|segment| (*segment).to_owned()).collect())
+    let gems = rest.iter().rposition(|segment| *segment == "gems");
+    let rest = match gems {
+        Some(gems) if rest[0] == "bundle" || gems == 0 => &rest[gems + 1..],
+        _ => rest,
+    };
+    let mut rest: Vec<String> = rest.iter().map(|segment| (*segment).to_owned()).collect();
+    let named = usize::from(rest.first().is_some_and(|first| first.starts_with('@')));
+    if let Some(name) = rest.get_mut(named) {
+        name.truncate(without_release(name).len());
+    }
+    (!rest.is_empty()).then_some(rest)
+}
+
+/// The name of a folder or an archive without the version behind it: `redis-rb-5.0.8`, `redis_v7.2`. A number without
+/// a dot may be part of a name (`base-64`).
+fn without_release(name: &str) -> &str {
+    let is_version = |text: &str| {
+        let text = text.strip_prefix('v').unwrap_or(text);
+        let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let mut rest = text[digits..].bytes();
+        digits > 0 && rest.next() == Some(b'.') && rest.next().is_some_and(|byte| byte.is_ascii_digit())
+    };
+    let mut signs = name.match_indices(['-', '_', '@']).map(|(at, _)| at);
+    let end = signs.find(|at| *at > 0 && is_version(&name[at + 1..]));
+    &name[..end.unwrap_or(name.len())]
 }
 
 /// The external identity of a JavaScript specifier; empty for what is local (`./x`, `/x`, `#x`,

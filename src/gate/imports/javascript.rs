@@ -164,6 +164,8 @@ impl<'a> Scanner<'a> {
             b"importScripts" => self.scripts(),
             b"define" | b"requirejs" if !is_property => self.amd(),
             b"register" if is_property && self.is_before(1, &[b"System"]) => self.amd(),
+            b"register" => self.hooks(),
+            b"fork" => self.fork(),
             b"module" if !is_property => {
                 let next = self.cursor.peek();
                 self.has_module_value |=
@@ -291,7 +293,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn push_literal(&mut self, token: Token, kind: ImportKind) {
+    pub(super) fn push_literal(&mut self, token: Token, kind: ImportKind) {
         match self.reader.text(token) {
             Some(text) => self.push(text, kind, token.start),
             None => self.opaque(token.start),

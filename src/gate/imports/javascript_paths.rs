@@ -1,5 +1,6 @@
 //! Calls of JavaScript whose literal is the path of a module, beside the file and not a package's name:
-//! `new URL("x.js", import.meta.url)`, `new Worker("x.js")`, `importScripts("x.js")`; and those that take
+//! `new URL("x.js", import.meta.url)`, `new Worker("x.js")`, `importScripts("x.js")`, `fork("./x")` of
+//! child_process and `register("./x", import.meta.url)` of node's module; and those that take
 //! many modules at once: `import.meta.glob("../x/*.ts")`, `require.context("../x")`.
 //!
 //! A text without dots in front is such a path too, so `./` is put in front of it. What is computed is no
@@ -82,8 +83,48 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// After `fork`, which is a common name: of a relative path.
+    pub(super) fn fork(&mut self) {
+        let mut ahead = self.cursor.clone();
+        if ahead.next().is(b'(') {
+            let first = ahead.next();
+            if self.is_relative(first) {
+                self.path_as(first, ImportKind::Require);
+            }
+        }
+    }
+
+    /// After `register`, which is one, too: of a relative path, and of a package where the place that it is seen
+    /// from follows.
+    pub(super) fn hooks(&mut self) {
+        let mut ahead = self.cursor.clone();
+        if !ahead.next().is(b'(') {
+            return;
+        }
+        let first = ahead.next();
+        if self.is_relative(first) {
+            return self.path(first);
+        }
+        let has_place = first.kind == Kind::Text && ahead.next().is(b',') && {
+            let place = ahead.next();
+            [&b"import"[..], b"pathToFileURL"].contains(&ahead.bytes(place))
+        };
+        if has_place {
+            self.push_literal(first, ImportKind::Dynamic);
+        }
+    }
+
+    fn is_relative(&self, token: Token) -> bool {
+        matches!(token.kind, Kind::Text | Kind::Template)
+            && (self.reader.text(token)).is_some_and(|text| ["./", "../"].iter().any(|head| text.starts_with(head)))
+    }
+
     /// A path as seen from the file.
     fn path(&mut self, token: Token) {
+        self.path_as(token, ImportKind::Dynamic);
+    }
+
+    fn path_as(&mut self, token: Token, kind: ImportKind) {
         let Some(text) = self.reader.text(token) else { return };
         let has_name = text.split(['/', '\\']).any(|part| !part.trim_matches('.').is_empty());
         // Code in a string (`{ eval: true }`) has blanks or brackets.
@@ -98,7 +139,7 @@ impl<'a> Scanner<'a> {
         // `data:` holds a module of its own, and other schemes are no imports: `redis://host`.
         let scheme = raw.split(':').next().unwrap_or_default().to_ascii_lowercase();
         if !is_url || ["http", "https", "file", "npm", "jsr", "node", "data"].contains(&scheme.as_str()) {
-            self.push(raw, ImportKind::Dynamic, token.start);
+            self.push(raw, kind, token.start);
         }
     }
 
@@ -174,13 +215,13 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether a folder is only what lies above: `../..`, `/`.
 /// Whether it is a folder of packages, or of a scope's, so that a pattern behind it says which are meant.
 fn is_all_packages(folder: &str) -> bool {
     let behind = folder.rsplit_once("node_modules/").map(|(_, behind)| behind);
     behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('@') && behind.matches('/').count() == 1)
 }
 
+/// Whether a folder is only what lies above: `../..`, `/`.
 fn is_above(folder: &str) -> bool {
     (folder.starts_with('/') || folder.split('/').any(|part| part == ".."))
         && folder.split('/').all(|part| matches!(part, "" | "." | ".."))

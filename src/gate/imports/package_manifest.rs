@@ -1,15 +1,16 @@
 //! The entries of a package.json: what an import of its folder, or of its package, loads.
 //!
 //! Only an entry that leads elsewhere is an import: into a folder of other people's packages, out of the
-//! package's own folder, or, in a `browser` map, to another package. What a package builds for itself
+//! package's own folder, or, in a `browser` map, to another package; and one whose name tells no script (`"m.txt"`),
+//! which is loaded as one. What a package builds for itself
 //! (`"./dist/index.js"`) is its own. `imports` is read where a `#x` uses it.
 
 use memchr::memmem;
 use serde_json::Value;
 
-use super::ImportKind;
 use super::identity;
 use super::source::{Fault, Found};
+use super::{ImportKind, Language};
 
 /// Fields that name one file.
 const ENTRIES: [&str; 10] = [
@@ -26,6 +27,8 @@ const ENTRIES: [&str; 10] = [
 ];
 /// Fields whose values, at any depth, name files.
 const TABLES: [&str; 3] = ["exports", "browser", "react-native"];
+/// Endings of entries that are no script.
+const DATA: [&str; 9] = ["json", "node", "wasm", "css", "scss", "sass", "less", "styl", "html"];
 /// Values looked at in one field.
 const MAX_VALUES: usize = 10_000;
 
@@ -55,7 +58,19 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
                 _ => ImportKind::Static,
             };
             push(&mut found, source, path(entry), entry, kind);
+            if kind != ImportKind::TypeOnly {
+                push_odd(&mut found, source, entry);
+            }
         }
+    }
+    match manifest.get("bin") {
+        Some(Value::String(entry)) => push_odd(&mut found, source, entry),
+        Some(Value::Object(map)) => {
+            for entry in map.values().filter_map(Value::as_str).take(MAX_VALUES) {
+                push_odd(&mut found, source, entry);
+            }
+        }
+        _ => {}
     }
     for key in TABLES {
         let Some(table @ (Value::Object(_) | Value::Array(_))) = manifest.get(key) else {
@@ -83,6 +98,28 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         }
     }
     Ok(found)
+}
+
+/// An entry whose name tells no script, data or style: it is loaded as a script.
+fn push_odd(found: &mut Vec<Found>, source: &[u8], entry: &str) {
+    let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
+    let Some((_, ending)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) else {
+        return;
+    };
+    let ending = ending.to_ascii_lowercase();
+    let is_told = super::language(name.as_bytes()) == Some(Language::JavaScript)
+        || super::unread(name.as_bytes()).is_some()
+        || DATA.contains(&ending.as_str());
+    let raw = path(entry);
+    if !is_told && identity::javascript(&raw).is_empty() && !found.iter().any(|found| found.raw == raw) {
+        let quoted = format!("\"{entry}\"");
+        found.push(Found {
+            raw,
+            identity: Vec::new(),
+            kind: ImportKind::Require,
+            at: memmem::find(source, quoted.as_bytes()).unwrap_or_default(),
+        });
+    }
 }
 
 /// `lib/x.js` is a path from the manifest's folder, with or without `./`.
@@ -133,6 +170,8 @@ mod tests {
             ),
             (r#"{"browser": {"./x.js": "redis"}}"#, "redis"),
             ("{\"main\": \"/opt/redis\"}", "/opt/redis"),
+            ("{\"main\": \"m.txt\", \"module\": \"m.txt\"}", "./m.txt"),
+            ("{\"bin\": {\"x\": \"./x.y\"}}", "./x.y"),
             ("\u{feff}{\"main\": \"../redis\"}", "../redis"),
         ] {
             assert_eq!(raws(source), [raw], "{source}");
@@ -143,6 +182,7 @@ mod tests {
     fn its_own_files_are_none() {
         for source in [
             r#"{"main": "dist/redis.js", "exports": {".": "./redis/index.js"}}"#,
+            r#"{"main": "dist/index", "bin": {"x": "bin/x"}, "module": "a.css", "types": "a.txt"}"#,
             r#"{"browser": {"fs": false, "./a.js": "./redis.js"}, "name": "redis"}"#,
             "{\"main\": ",
             "[]",

@@ -72,6 +72,7 @@ fn what_is_only_called_like_the_loader_is_none() {
             "new Worker('redis', handler)",
             "new URL('redis://host', import.meta.url); new URL('redis', base)",
             "new Worker('redis.js')",
+            "registry.register('redis', Redis); fork('redis'); fork(redis, './x')",
         ],
     );
     for source in [
@@ -104,6 +105,9 @@ fn paths_in_workers_urls_and_globs_are_from_the_file() {
         ("require.context('../billing', true, /x/)", "../billing"),
         ("import.meta.webpackContext('../billing')", "../billing"),
         ("importScripts('../billing/x.js')", "../billing/x.js"),
+        ("cp.fork('./w.txt')", "./w.txt"),
+        ("register('../h.mjs', import.meta.url)", "../h.mjs"),
+        ("module.register('redis/hooks', pathToFileURL('./'))", "redis/hooks"),
     ] {
         assert_eq!(raws(Language::JavaScript, source), [raw], "{source}");
     }

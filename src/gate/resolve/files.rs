@@ -119,6 +119,11 @@ impl<'a> Files<'a> {
         all
     }
 
+    /// The paths of all links, in no order.
+    pub fn links(&self) -> impl Iterator<Item = &[u8]> {
+        self.links.keys().map(Vec::as_slice)
+    }
+
     /// The blob or folder at exactly this path, links not followed.
     pub(super) fn id(&self, path: &[u8]) -> Option<Oid> {
         self.entries.get(path).map(|(_, id)| *id)
@@ -178,12 +183,12 @@ impl<'a> Files<'a> {
     }
 
     /// The path of the regular file that is there.
-    pub(super) fn file(&self, path: &[u8]) -> Option<Vec<u8>> {
+    pub fn file(&self, path: &[u8]) -> Option<Vec<u8>> {
         self.find(path).filter(|spot| !spot.is_folder).map(|spot| spot.path)
     }
 
     /// The path of the folder that is there.
-    pub(super) fn folder(&self, path: &[u8]) -> Option<Vec<u8>> {
+    pub fn folder(&self, path: &[u8]) -> Option<Vec<u8>> {
         self.find(path).filter(|spot| spot.is_folder).map(|spot| spot.path)
     }
 
@@ -206,7 +211,7 @@ impl<'a> Files<'a> {
     }
 
     /// Every regular file of this name, sorted by path.
-    pub(super) fn named(&self, name: &[u8]) -> &[Vec<u8>] {
+    pub fn named(&self, name: &[u8]) -> &[Vec<u8>] {
         self.names.get(name).map_or(&[], Vec::as_slice)
     }
 
@@ -219,7 +224,7 @@ impl<'a> Files<'a> {
     }
 
     /// The text of a file: `None` where there is none, where it is too large, and where it is not UTF-8.
-    pub(super) fn text(&self, path: &[u8]) -> Result<Option<String>, Unreadable> {
+    pub fn text(&self, path: &[u8]) -> Result<Option<String>, Unreadable> {
         let Some(spot) = self.find(path).filter(|spot| !spot.is_folder) else {
             return Ok(None);
         };

@@ -75,13 +75,28 @@ impl Packages {
                 found.push(folder.to_vec());
             }
         }
-        if let Some((folder, manifest)) = self.nearest(files, from)?
-            && let Some(path) = linked(&manifest, name)
-            && let Some(folder) = follow(&folder, path.as_bytes()).and_then(|path| files.folder(&path))
-        {
-            found.push(folder);
+        // Through a link of a `node_modules` that git has.
+        for folder in upward(from) {
+            let link = join(&join(folder, b"node_modules"), name.as_bytes());
+            found.extend(
+                files
+                    .folder(&link)
+                    .filter(|real| !real.split(|&byte| byte == b'/').any(|part| part == b"node_modules")),
+            );
         }
-        found.extend(self.members(files)?.get(name).into_iter().flatten().cloned());
+        let mut other = None;
+        if let Some((folder, manifest)) = self.nearest(files, from)? {
+            found.extend(
+                links(&manifest)
+                    .filter(|(key, _)| key == name)
+                    .filter_map(|(_, path)| files.folder(&follow(&folder, path.as_bytes())?)),
+            );
+            other = renamed(&manifest, name);
+        }
+        let members = self.members(files)?;
+        for name in [Some(name), other.as_deref()].into_iter().flatten() {
+            found.extend(members.get(name).into_iter().flatten().cloned());
+        }
         Ok((found, rest))
     }
 
@@ -175,21 +190,41 @@ fn split(specifier: &str) -> (&str, &str) {
     }
 }
 
-/// The folder that a dependency of this name is linked to.
-fn linked<'m>(manifest: &'m Value, name: &str) -> Option<&'m str> {
-    [
-        "dependencies",
-        "devDependencies",
-        "optionalDependencies",
-        "peerDependencies",
-    ]
-    .iter()
-    .filter_map(|section| manifest.get(section)?.get(name)?.as_str())
-    .find_map(|spec| {
-        ["file:", "link:", "portal:"]
-            .iter()
-            .find_map(|scheme| spec.strip_prefix(scheme))
+const SECTIONS: [&str; 4] = [
+    "dependencies",
+    "devDependencies",
+    "optionalDependencies",
+    "peerDependencies",
+];
+
+/// The dependencies of a package.json with what stands for their version.
+fn specs(manifest: &Value) -> impl Iterator<Item = (&String, &str)> {
+    SECTIONS
+        .iter()
+        .filter_map(|section| manifest.get(section)?.as_object())
+        .flatten()
+        .filter_map(|(name, spec)| Some((name, spec.as_str()?.trim())))
+}
+
+/// The dependencies that are folders, each with the path to it (`file:../x`, `workspace:../x`, `../x`).
+pub(in crate::gate) fn links(manifest: &Value) -> impl Iterator<Item = (String, String)> {
+    specs(manifest).filter_map(|(name, spec)| {
+        let schemes = ["file:", "link:", "portal:"];
+        let path = schemes.iter().find_map(|scheme| spec.strip_prefix(scheme));
+        let path = path.or_else(|| {
+            let path = spec.strip_prefix("workspace:").unwrap_or(spec);
+            path.starts_with('.').then_some(path)
+        })?;
+        Some((name.clone(), path.to_owned()))
     })
+}
+
+/// The package that a dependency of this name is, where it is another one (`workspace:@x/db@*`, `npm:db@1`).
+fn renamed(manifest: &Value, name: &str) -> Option<String> {
+    let (_, spec) = specs(manifest).find(|(key, _)| *key == name)?;
+    let target = spec.strip_prefix("workspace:").or_else(|| spec.strip_prefix("npm:"))?;
+    let (end, _) = target.char_indices().skip(1).find(|(_, c)| *c == '@')?;
+    Some(target[..end].to_owned())
 }
 
 fn strings(list: Option<&Value>) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Other names for a package: with `"cache": "npm:redis@4"` in package.json, `import "cache"` loads
-//! redis, and so does `import "#r"` with `"imports": {"#r": "redis"}` there or a tsconfig's `paths` that
+//! redis, and so does a name whose package is a folder (`"cache": "workspace:../redis"`) for what that folder's
+//! package.json calls itself, and `import "#r"` with `"imports": {"#r": "redis"}` there or a tsconfig's `paths` that
 //! lead into node_modules.
 //!
 //! Every package.json and tsconfig around a file counts, and every condition: which of them holds is
@@ -10,10 +11,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::Resolvers;
+use super::{Resolvers, follow_link};
 use crate::gate::imports::{self, Import, ImportKind};
 use crate::gate::manifests::{MAX_MANIFEST, npm_aliases};
-use crate::gate::resolve::npm_targets;
+use crate::gate::resolve::{follow, npm_links, npm_targets};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
 
@@ -88,9 +89,60 @@ impl<'a> Aliases<'a> {
             names.renamed = npm_aliases(&text);
             let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
             let mut manifest: Value = serde_json::from_slice(text).unwrap_or_default();
+            for (key, target) in npm_links(&manifest) {
+                if let Some(target) = follow(folder, target.as_bytes())
+                    && let Some(name) = self.name(&target)?
+                    && name != key
+                {
+                    names.renamed.entry(key).or_insert(name);
+                }
+            }
             names.imports = manifest.get_mut("imports").map(Value::take).unwrap_or_default();
         }
+        self.links(&join(folder, b"node_modules"), "", &mut names.renamed)?;
         Ok(names)
+    }
+
+    /// Links of a `node_modules` that git has: each is what its folder calls itself.
+    fn links(&self, modules: &[u8], scope: &str, renamed: &mut HashMap<String, String>) -> Result<(), Unreadable> {
+        let Some(folder) = lookup(self.tree, modules)?.filter(|entry| entry.kind == Kind::Tree) else {
+            return Ok(());
+        };
+        for entry in &self.tree.folder(&folder.id)?.entries {
+            let name = String::from_utf8_lossy(&entry.name);
+            let path = join(modules, &entry.name);
+            if entry.kind == Kind::Tree && name.starts_with('@') && scope.is_empty() {
+                self.links(&path, &format!("{name}/"), renamed)?;
+            } else if entry.kind == Kind::Symlink
+                && let Some((target, _)) = follow_link(self.tree, &path)?
+                && let Some(known) = self.name(&target)?
+            {
+                let key = format!("{scope}{name}");
+                if key != known {
+                    renamed.entry(key).or_insert(known);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the package.json of a folder calls its package.
+    fn name(&self, folder: &[u8]) -> Result<Option<String>, Unreadable> {
+        let path = join(folder, b"package.json");
+        let entry = match lookup(self.tree, &path)? {
+            Some(entry) => Some(entry),
+            None => follow_link(self.tree, &path)?.map(|(_, entry)| entry),
+        };
+        let Some(entry) = entry.filter(|entry| matches!(entry.kind, Kind::File | Kind::Executable)) else {
+            return Ok(None);
+        };
+        if self.tree.blob_size(&entry.id)? > MAX_MANIFEST {
+            return Ok(None);
+        }
+        let text = self.tree.blob(&entry.id)?;
+        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
+        let manifest: Value = serde_json::from_slice(text).unwrap_or_default();
+        Ok(manifest.get("name").and_then(Value::as_str).map(str::to_owned))
     }
 
     fn has_paths(&self, folder: &[u8]) -> Result<bool, Unreadable> {

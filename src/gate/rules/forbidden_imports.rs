@@ -5,18 +5,22 @@
 
 mod computed;
 mod followed;
+mod remapped;
 mod sources;
+mod strays;
+mod surroundings;
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use followed::Followed;
+use sources::Loaded;
 pub(in crate::gate) use sources::resolve as follow_link;
+use surroundings::Surroundings;
 
 use super::aliases::{self, Aliases};
-use super::crate_names::{self, CrateNames};
-use super::outside::Outside;
+use super::crate_names;
 use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
@@ -106,18 +110,25 @@ pub(super) fn judge<'p>(
     verdict: &mut Verdict,
 ) -> Result<Vec<Scanned<'p>>, GateError> {
     let (base, candidate) = (own_modules.base_tree, own_modules.candidate_tree);
-    let mut own = None;
     let mut scanned = Vec::new();
-    let mut crates = CrateNames::of(candidate);
-    let mut outside = Outside::of(candidate);
+    let mut around = Surroundings::of(base, candidate, aliases);
     let (sources, mut bare) = sources::of(policy, candidate, changes, survey, verdict)?;
     let mut sources = VecDeque::from(sources);
     let mut followed = Followed::default();
-    sources.extend(followed.strays(policy, own_modules, changes)?);
+    for source in strays::of(policy, own_modules, &mut around, changes, verdict)? {
+        if followed.is_new(&source.path, source.language) {
+            bare.retain(|other| other.path != source.path);
+            sources.push_back(source);
+        }
+    }
+    sources.extend(remapped::of(policy, own_modules, &mut around, changes)?);
     while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
-        let (path, areas, is_followed) = (source.path, source.areas, source.is_followed);
-        if policy.existing == Stance::Allow && before.is_some_and(|before| before.id == after.id) {
+        let (path, areas, loaded) = (source.path, source.areas, source.loaded);
+        if policy.existing == Stance::Allow
+            && source.only.is_none()
+            && before.is_some_and(|before| before.id == after.id)
+        {
             verdict.inspected.skip(&path, "content as in the base");
             continue;
         }
@@ -126,15 +137,25 @@ pub(super) fn judge<'p>(
             None => read(candidate, &path, &after, language)?,
         };
         let found = match found {
+            Ok(mut found) if let Some(only) = &source.only => {
+                found.retain(|import| only.contains(&import.raw));
+                found
+            }
             // A stylesheet that a bundler's `require` takes: none of its imports is a module's.
-            Ok(mut found) if is_followed && is_style(&path) => {
+            Ok(mut found) if loaded != Loaded::No && is_style(&path) => {
                 found.retain(|import| import.kind != ImportKind::Static);
                 found
             }
             Ok(found) => found,
+            Err(_) if loaded == Loaded::Perhaps && language == Language::JavaScript => {
+                verdict.inspected.skip(&path, "no JavaScript, although it is imported");
+                continue;
+            }
             // A bundler may be told to take it for an image; node would not get past its first bytes.
             Err(opaque)
-                if is_followed && language == Language::JavaScript && followed::is_no_script(candidate, &after.id)? =>
+                if loaded != Loaded::No
+                    && language == Language::JavaScript
+                    && followed::is_no_script(candidate, &after.id)? =>
             {
                 verdict.inspected.skip(&path, "no JavaScript, although it is required");
                 verdict.notices.push(format!(
@@ -175,12 +196,6 @@ pub(super) fn judge<'p>(
                 }
             }
         }
-        let own = match &own {
-            Some(own) => own,
-            // Other languages do not ask, and need not pay.
-            None if language != Language::Python => &HashSet::new(),
-            None => own.insert(own_packages(base, candidate)?),
-        };
         let known = Known {
             base,
             path: path.clone(),
@@ -195,28 +210,7 @@ pub(super) fn judge<'p>(
             (&found, &known),
             verdict,
         )?);
-        let around = match language {
-            Language::JavaScript => aliases.around(&path)?,
-            _ => Vec::new(),
-        };
-        let mut leads = match around.as_slice() {
-            [] => HashMap::new(),
-            around => aliases::leads(&found, around, own_modules, &path)?,
-        };
-        if language == Language::JavaScript {
-            outside.leads(&found, &path, &mut leads)?;
-        }
-        let file = File {
-            leads,
-            path: &path,
-            language,
-            own,
-            aliases: around,
-            crates: match language {
-                Language::Rust => crates.around(&path)?,
-                _ => CargoRenames::new(),
-            },
-        };
+        let file = around.file((&path, language), &found, own_modules)?;
         for area in &areas {
             file.judge(area, &found, &known, own_modules, verdict)?;
         }
@@ -289,7 +283,7 @@ fn spelling(import: &Import) -> (String, Vec<String>, bool) {
 struct File<'a> {
     path: &'a [u8],
     language: Language,
-    own: &'a HashSet<String>,
+    own: Rc<HashSet<String>>,
     aliases: Vec<aliases::Names>,
     leads: HashMap<String, Vec<Import>>,
     crates: CargoRenames,
@@ -366,6 +360,14 @@ impl File<'_> {
     /// The import and what else it may load.
     fn all<'s>(&'s self, import: &'s Import) -> impl Iterator<Item = &'s Import> {
         std::iter::once(import).chain(self.leads.get(&import.raw).into_iter().flatten())
+    }
+
+    /// The packages that an import may be, by what package.json and tsconfig say.
+    fn meanings(&self, import: &Import) -> Vec<Vec<String>> {
+        (self.leads.get(&import.raw).into_iter().flatten().cloned())
+            .chain(aliases::resolved(import, &self.aliases))
+            .map(|import| import.identity)
+            .collect()
     }
 
     fn is_alias(&self, entry: &str, import: &Import) -> bool {

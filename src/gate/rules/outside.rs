@@ -3,11 +3,13 @@
 //!
 //! Invariant: such a path names no own module. Behind a folder of other people's packages it names the
 //! package there. Elsewhere nothing tells where a package's name begins, so each part of what is left of the
-//! path counts as the beginning of one: a false alarm is better than a way around.
+//! path counts as the beginning of one: a false alarm is better than a way around. A folder stands for what its
+//! package.json names as its entry, wherever it lies.
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::gate::imports::{Import, ImportKind, VENDORED, javascript_identity, percent_decoded};
+use crate::gate::imports::{self, Import, ImportKind, Language, VENDORED, javascript_identity, percent_decoded};
+use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::resolve::follow;
 use crate::gate::tree::{Oid, Side, join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
@@ -101,8 +103,32 @@ impl<'a> Outside<'a> {
             Spot::Folder { path, linked: true, .. } | Spot::Inside { path, linked: true } if is_copy(&path) => {
                 vec![format!("./{}", String::from_utf8_lossy(&path))]
             }
-            Spot::Folder { .. } | Spot::Inside { .. } => Vec::new(),
+            Spot::Folder { path, .. } => self.entries(&path)?,
+            Spot::Inside { .. } => Vec::new(),
         })
+    }
+
+    /// The packages that the package.json of a folder names as what an import of the folder loads.
+    fn entries(&mut self, folder: &[u8]) -> Result<Vec<String>, Unreadable> {
+        let path = join(folder, b"package.json");
+        let Some(entry) = lookup(self.tree, &path)?.filter(|entry| matches!(entry.kind, Kind::File | Kind::Executable))
+        else {
+            return Ok(Vec::new());
+        };
+        if self.tree.blob_size(&entry.id)? > MAX_MANIFEST {
+            return Ok(Vec::new());
+        }
+        // What cannot be read is a finding where it changes.
+        let found = imports::imports_at(&path, Language::JavaScript, &self.tree.blob(&entry.id)?).unwrap_or_default();
+        let mut all = Vec::new();
+        for import in found.iter().filter(|import| import.kind != ImportKind::TypeOnly) {
+            if !import.identity.is_empty() {
+                all.push(format!("./node_modules/{}", import.identity.join("/")));
+            } else if follow(folder, import.raw.as_bytes()).is_none() {
+                all.extend(parts(after_dots(import.raw.as_bytes())));
+            }
+        }
+        Ok(all)
     }
 
     /// Bundlers take `/x` for a path below the top of the repository, of the site or of its `public` folder.

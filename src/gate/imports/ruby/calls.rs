@@ -207,6 +207,25 @@ impl<'a> Scanner<'a> {
                 None => Vec::new(),
             };
         }
+        self.copy();
+    }
+
+    /// Of a path into a gem's `lib` also the feature that it is there: `vendor/redis-rb-5.0/lib/redis` is `redis`.
+    fn copy(&mut self) {
+        let Some(found) = self.found.last() else { return };
+        let is_path = found.raw.starts_with(['.', '/', '~', '\\']);
+        let Some(copy) = super::super::identity::vendored(&found.raw).filter(|_| is_path) else {
+            return;
+        };
+        let Some(lib) = copy.iter().position(|part| part == "lib").filter(|at| *at > 0) else {
+            return;
+        };
+        let feature = super::identity(&copy[lib + 1..].join("/"));
+        if !feature.is_empty() && feature.first() != found.identity.first() {
+            let mut more = found.clone();
+            more.identity = feature;
+            self.found.push(more);
+        }
     }
 
     /// A literal with those that follow it or are added to it, and whether that is the argument.

@@ -4,24 +4,26 @@
 //! Invariants: each is read once, also where it did not change, since the file that names it may have; what
 //! the base already had it loaded for is judged as any other source. A file that lies in no area is read for
 //! the areas of the one that loads it.
+//!
+//! What `import` loads under such a name is JavaScript only to a bundler that was not told otherwise, so it is
+//! read, and where that fails it is data. Pictures, fonts, media and styles are data to every bundler.
 
 use std::collections::HashSet;
 
-use super::sources::Source;
+use super::sources::{Loaded, Source};
 use super::{Known, reads};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, Stance};
-use crate::gate::resolve::Target;
+use crate::gate::resolve::{Target, follow};
 use crate::gate::rules::{Resolvers, finding, is_regular, shown};
 use crate::gate::tree::{Side, lookup};
-use crate::gate::{Change, Oid, Policy, Rule, Tree, Unreadable, Verdict};
+use crate::gate::{Oid, Policy, Rule, Tree, Unreadable, Verdict};
 
 /// Files that are followed; in a hostile change each may name the next.
-const MAX_FOLLOWED: usize = 1_000;
-/// A changed file without a telling name is searched for includes up to this many bytes.
-const MAX_STRAY: u64 = 1024 * 1024;
-/// Names that are searched for before a file is read.
-const FEW_NAMES: usize = 16;
+pub(super) const MAX_FOLLOWED: usize = 1_000;
+/// Endings of what every bundler takes for data where it is imported.
+const ASSETS: &str = "png jpg jpeg gif webp avif bmp ico svg woff woff2 ttf eot otf mp3 mp4 webm wav ogg pdf css scss \
+                      sass less styl pcss";
 
 /// What was followed so far.
 #[derive(Default)]
@@ -41,10 +43,7 @@ impl Followed {
     ) -> Result<Vec<Source<'p>>, Unreadable> {
         let mut sources = Vec::new();
         for import in found.iter().filter(|import| may_load(language, import)) {
-            let Target::Local(places) = own.candidate.resolve(language, import, path)? else {
-                continue;
-            };
-            for place in places {
+            for place in places(own, language, import, path)? {
                 if is_read_as(language, &place) {
                     continue;
                 }
@@ -88,56 +87,22 @@ impl Followed {
                     after,
                     language,
                     areas: covering,
-                    is_followed: true,
+                    loaded: Loaded::by(import),
+                    only: None,
                 });
             }
         }
         Ok(sources)
     }
 
-    /// Changed files of no language that have includes of C and that a C file of the candidate includes, which need
-    /// not have changed itself.
-    pub(super) fn strays<'p>(
-        &mut self,
-        policy: &'p Policy,
-        own: &mut Resolvers<'p>,
-        changes: &[Change],
-    ) -> Result<Vec<Source<'p>>, Unreadable> {
-        let mut strays = Vec::new();
-        for change in changes {
-            let path = &change.path;
-            let Some(after) = change.after.filter(is_regular) else {
-                continue;
-            };
-            let is_as_before = change.before.is_some_and(|before| before.id == after.id);
-            if is_as_before || imports::language(path).is_some() || imports::unread(path).is_some() {
-                continue;
-            }
-            let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, path)).collect();
-            if !areas.is_empty() && has_includes(own.candidate_tree, path, &after)? {
-                strays.push(Source {
-                    path: path.clone(),
-                    before: change.before.filter(is_regular),
-                    after,
-                    language: Language::C,
-                    areas,
-                    is_followed: true,
-                });
-            }
-        }
-        if !strays.is_empty() {
-            let included = included(own, strays.iter().map(|source| name(&source.path)).collect())?;
-            strays.retain(|source| included.contains(&source.path));
-        }
-        for source in &strays {
-            self.seen.insert((source.path.clone(), Language::C));
-        }
-        Ok(strays)
+    /// Whether the file is still to read as this language; from now on it is not.
+    pub(super) fn is_new(&mut self, path: &[u8], language: Language) -> bool {
+        self.seen.insert((path.to_vec(), language))
     }
 }
 
 /// Whether the import may load a file whose name says nothing, or another language, about what it is read as.
-fn may_load(language: Language, import: &Import) -> bool {
+pub(super) fn may_load(language: Language, import: &Import) -> bool {
     let name = name(written(import).as_bytes());
     if is_read_as(language, name) {
         return false;
@@ -149,22 +114,64 @@ fn may_load(language: Language, import: &Import) -> bool {
         // Without an ending it is a module's name, or a file that only counts where it changed.
         Language::JavaScript => {
             let is_own = import.raw.starts_with('#') || import.raw.starts_with('.') && has_ending && name != b"..";
-            import.kind == ImportKind::Require && is_own
+            is_own && (import.kind == ImportKind::Require || is_bundled(import) && !is_asset(name))
         }
         Language::Rust | Language::Php => import.kind == ImportKind::Include,
         _ => false,
     }
 }
 
+/// Whether `import` in one of its forms loads it.
+pub(super) fn is_bundled(import: &Import) -> bool {
+    matches!(
+        import.kind,
+        ImportKind::Static | ImportKind::ReExport | ImportKind::Dynamic
+    )
+}
+
+pub(super) fn is_asset(name: &[u8]) -> bool {
+    let name = name.split(|byte| b"?#".contains(byte)).next().unwrap_or_default();
+    let ending = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    ASSETS
+        .split_whitespace()
+        .any(|known| ending.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// The files that an import may load.
+pub(super) fn places(
+    own: &mut Resolvers,
+    language: Language,
+    import: &Import,
+    from: &[u8],
+) -> Result<Vec<Vec<u8>>, Unreadable> {
+    // What lies where it says needs no index of the tree, unless a link leads to the file that says so.
+    if language == Language::JavaScript
+        && import.raw.starts_with('.')
+        && !import.raw.contains(['%', '!', '\\', '#', '?'])
+    {
+        let folder = from.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+        if let Some(path) = follow(&from[..folder], import.raw.as_bytes())
+            && regular(own.candidate_tree, &path)?.is_some()
+            && regular(own.candidate_tree, from)?.is_some()
+        {
+            return Ok(vec![path]);
+        }
+    }
+    Ok(match own.candidate.resolve(language, import, from)? {
+        Target::Local(places) => places,
+        Target::External | Target::Unresolved(_) => Vec::new(),
+    })
+}
+
 /// Whether the name alone makes the file source of the language, or data to it.
-fn is_read_as(language: Language, path: &[u8]) -> bool {
+pub(super) fn is_read_as(language: Language, path: &[u8]) -> bool {
     let is_named = imports::language(path) == Some(language) && !imports::is_ambiguous(path);
     let is_data = language == Language::JavaScript && (path.ends_with(b".json") || path.ends_with(b".node"));
     is_named || is_data
 }
 
 /// The file at a path.
-fn regular(tree: &dyn Tree, path: &[u8]) -> Result<Option<Side>, Unreadable> {
+pub(super) fn regular(tree: &dyn Tree, path: &[u8]) -> Result<Option<Side>, Unreadable> {
     let entry = lookup(tree, path)?;
     let side = entry.map(|entry| Side {
         kind: entry.kind,
@@ -173,66 +180,13 @@ fn regular(tree: &dyn Tree, path: &[u8]) -> Result<Option<Side>, Unreadable> {
     Ok(side.filter(is_regular))
 }
 
-/// Whether the file, read as C, includes anything.
-fn has_includes(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<bool, Unreadable> {
-    if tree.blob_size(&side.id)? > MAX_STRAY {
-        return Ok(false);
-    }
-    let content = tree.blob(&side.id)?;
-    if memchr::memmem::find(&content, b"include").is_none() && !content.contains(&b'\\') {
-        return Ok(false);
-    }
-    Ok(match imports::imports_at(path, Language::C, &content) {
-        Ok(found) => found.iter().any(|import| import.kind == ImportKind::Include),
-        Err(_) => false,
-    })
-}
-
-/// The files of these names that a C file of the candidate includes.
-fn included(own: &mut Resolvers, names: HashSet<&[u8]>) -> Result<HashSet<Vec<u8>>, Unreadable> {
-    let all: Vec<(Vec<u8>, Side)> = own
-        .candidate
-        .files()?
-        .regular()
-        .into_iter()
-        .filter(|(other, ..)| imports::language(other) == Some(Language::C))
-        .map(|(other, kind, id)| (other.to_vec(), Side { kind, id }))
-        .collect();
-    let mut found = HashSet::new();
-    for (other, side) in all {
-        if own.candidate_tree.blob_size(&side.id)? > super::MAX_SOURCE {
-            continue;
-        }
-        let content = own.candidate_tree.blob(&side.id)?;
-        // To search for many costs more than to read.
-        let is_silent = names.len() <= FEW_NAMES
-            && !content.contains(&b'\\')
-            && names.iter().all(|name| memchr::memmem::find(&content, name).is_none());
-        if is_silent {
-            continue;
-        }
-        // One that cannot be read and changed is a finding by itself.
-        let Ok(read) = imports::imports_at(&other, Language::C, &content) else {
-            continue;
-        };
-        for import in read.iter().filter(|import| may_load(Language::C, import)) {
-            if names.contains(name(written(import).as_bytes()))
-                && let Target::Local(places) = own.candidate.resolve(Language::C, import, &other)?
-            {
-                found.extend(places);
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// What an import names, without delimiters.
-fn written(import: &Import) -> &str {
+pub(super) fn written(import: &Import) -> &str {
     import.raw.trim_matches(['"', '<', '>'])
 }
 
 /// The last part of a path.
-fn name(path: &[u8]) -> &[u8] {
+pub(super) fn name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path)
 }
 

@@ -4,10 +4,10 @@
 //! makes the file it leads to source under the link's own name. A file without an ending may be
 //! JavaScript that another one requires, which only that one can tell.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::reads;
-use crate::gate::imports::{self, Language};
+use crate::gate::imports::{self, Import, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::rules::{is_regular, shown};
 use crate::gate::survey::Survey;
@@ -37,7 +37,30 @@ pub(super) struct Source<'a> {
     /// every source.
     pub(super) areas: Vec<&'a Area>,
     /// Whether another file alone makes it source, see [`followed`](super::followed).
-    pub(super) is_followed: bool,
+    pub(super) loaded: Loaded,
+    /// The imports that are looked at, as written, where not all of them are: those whose meaning changed.
+    pub(super) only: Option<HashSet<String>>,
+}
+
+/// What makes a file source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loaded {
+    /// Its own name or content.
+    No,
+    /// Another file that loads it as source.
+    Surely,
+    /// Another file that a bundler may read as loading data.
+    Perhaps,
+}
+
+impl Loaded {
+    /// What this import makes of the file that it loads.
+    pub(super) fn by(import: &Import) -> Loaded {
+        match super::followed::is_bundled(import) {
+            true => Loaded::Perhaps,
+            false => Loaded::Surely,
+        }
+    }
 }
 
 /// Every changed source file, in the order of the changes, and the files without an ending that are
@@ -90,7 +113,8 @@ pub(super) fn of<'a>(
                     after,
                     language,
                     areas: areas.clone(),
-                    is_followed: false,
+                    loaded: Loaded::No,
+                    only: None,
                 }),
                 None => match imports::unread(&path) {
                     Some(ending) => {
@@ -111,7 +135,8 @@ pub(super) fn of<'a>(
                             after,
                             language: Language::JavaScript,
                             areas: areas.clone(),
-                            is_followed: false,
+                            loaded: Loaded::No,
+                            only: None,
                         });
                     }
                     None => verdict.inspected.skip(&path, "no source file"),

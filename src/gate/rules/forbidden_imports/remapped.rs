@@ -1,0 +1,216 @@
+//! Files that did not change and whose imports now lead elsewhere, since a package.json, a tsconfig or a link in
+//! a committed `node_modules` did.
+//!
+//! Invariant: such a file is judged by exactly those of its imports that lead elsewhere than in the base. The tree is
+//! only searched where a change touches what names are resolved by; a version that is raised does not.
+
+use std::collections::HashSet;
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::sources::{Loaded, Source};
+use super::{MAX_SOURCE, Surroundings, reads};
+use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::manifests::{MAX_MANIFEST, npm_aliases};
+use crate::gate::policy::Area;
+use crate::gate::resolve::{Target, npm_links};
+use crate::gate::rules::aliases::Aliases;
+use crate::gate::rules::{Resolvers, is_regular};
+use crate::gate::tree::Side;
+use crate::gate::{Change, Kind, Policy, Tree, Unreadable};
+
+/// Keys of a package.json by which code of other folders finds something.
+const ENTRIES: [&str; 10] = [
+    "name",
+    "workspaces",
+    "exports",
+    "main",
+    "module",
+    "source",
+    "browser",
+    "types",
+    "typings",
+    "react-native",
+];
+/// Words of a tsconfig without which it says nothing about names.
+const WORDS: [&str; 5] = ["paths", "baseUrl", "extends", "rootDirs", "\\u"];
+
+/// Which files a change may concern.
+enum Reach {
+    /// Those below a folder.
+    Below(Vec<u8>),
+    /// Those in which one of these stands.
+    Naming(Vec<Vec<u8>>),
+    All,
+}
+
+/// The files to judge again.
+pub(super) fn of<'p>(
+    policy: &'p Policy,
+    own: &mut Resolvers<'p>,
+    around: &mut Surroundings,
+    changes: &[Change],
+) -> Result<Vec<Source<'p>>, Unreadable> {
+    let (base, candidate) = (own.base_tree, own.candidate_tree);
+    let mut reaches = Vec::new();
+    // Where all is judged as new there is nothing that did not change.
+    if base.root() != candidate.root() {
+        for change in changes {
+            reaches.extend(reach(base, candidate, change)?);
+        }
+    }
+    if reaches.is_empty() {
+        return Ok(Vec::new());
+    }
+    let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
+    let files: Vec<(Vec<u8>, Side, Vec<&Area>)> = (own.candidate.files()?.regular().into_iter())
+        .filter(|(path, ..)| imports::language(path) == Some(Language::JavaScript) && !changed.contains(path))
+        .filter(|(path, ..)| reaches.iter().any(|reach| reach.may_cover(path)))
+        .filter_map(|(path, kind, id)| {
+            let areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, path)).collect();
+            (!areas.is_empty()).then(|| (path.to_vec(), Side { kind, id }, areas))
+        })
+        .collect();
+    let mut before = Resolvers::of(base, base);
+    let mut names = Aliases::of(base);
+    let mut around_before = Surroundings::of(base, base, &mut names);
+    let mut sources = Vec::new();
+    for (path, after, areas) in files {
+        if candidate.blob_size(&after.id)? > MAX_SOURCE {
+            continue;
+        }
+        let content = candidate.blob(&after.id)?;
+        if !reaches.iter().any(|reach| reach.covers(&path, &content)) {
+            continue;
+        }
+        // One that cannot be read is a finding where it changes.
+        let Ok(found) = imports::imports_at(&path, Language::JavaScript, &content) else {
+            continue;
+        };
+        let only = elsewhere(&path, &found, (&mut before, &mut around_before), (own, around))?;
+        if !only.is_empty() {
+            sources.push(Source {
+                path,
+                before: None,
+                after,
+                language: Language::JavaScript,
+                areas,
+                loaded: Loaded::No,
+                only: Some(only),
+            });
+        }
+    }
+    Ok(sources)
+}
+
+/// The imports of a file that lead elsewhere than they did.
+fn elsewhere(
+    path: &[u8],
+    found: &[Import],
+    (before, around_before): (&mut Resolvers, &mut Surroundings),
+    (own, around): (&mut Resolvers, &mut Surroundings),
+) -> Result<HashSet<String>, Unreadable> {
+    let language = Language::JavaScript;
+    let old = around_before.file((path, language), found, before)?;
+    let new = around.file((path, language), found, own)?;
+    let mut only = HashSet::new();
+    for import in found.iter().filter(|import| import.kind != ImportKind::Opaque) {
+        if only.contains(&import.raw) {
+            continue;
+        }
+        if old.meanings(import) != new.meanings(import) {
+            only.insert(import.raw.clone());
+            continue;
+        }
+        let target = own.candidate.resolve(language, import, path)?;
+        if matches!(target, Target::Local(_)) && target != before.candidate.resolve(language, import, path)? {
+            only.insert(import.raw.clone());
+        }
+    }
+    Ok(only)
+}
+
+impl Reach {
+    fn may_cover(&self, path: &[u8]) -> bool {
+        match self {
+            Reach::Below(folder) => {
+                folder.is_empty() || (path.strip_prefix(folder.as_slice())).is_some_and(|rest| rest.starts_with(b"/"))
+            }
+            Reach::Naming(_) | Reach::All => true,
+        }
+    }
+
+    fn covers(&self, path: &[u8], content: &[u8]) -> bool {
+        let has = |word: &[u8]| memmem::find(content, word).is_some();
+        match self {
+            Reach::Naming(words) => words.iter().any(|word| has(word)) || has(b"\\x") || has(b"\\u"),
+            Reach::Below(_) | Reach::All => self.may_cover(path),
+        }
+    }
+}
+
+/// What a change may lead elsewhere.
+fn reach(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Option<Reach>, Unreadable> {
+    let path = change.path.as_slice();
+    let (folder, name) = match path.iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&b""[..], path),
+    };
+    let is_link = |side: &Option<Side>| side.is_some_and(|side| side.kind == Kind::Symlink);
+    if is_link(&change.before) || is_link(&change.after) {
+        let parts: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+        let home = parts.iter().rposition(|part| *part == b"node_modules");
+        return Ok(home.map(|at| Reach::Below(parts[..at].join(&b'/'))));
+    }
+    let is_config = name.ends_with(b".json") && (name.starts_with(b"tsconfig.") || name.starts_with(b"jsconfig."));
+    let is_workspace = name == b"pnpm-workspace.yaml" || name == b"lerna.json";
+    if !is_config && !is_workspace && !imports::is_package_manifest(path) {
+        return Ok(None);
+    }
+    let before = text(base, change.before)?;
+    let after = text(candidate, change.after)?;
+    if is_workspace {
+        return Ok((before != after).then_some(Reach::All));
+    }
+    if is_config {
+        let says = |text: &[u8]| (WORDS.iter()).any(|word| memmem::find(text, word.as_bytes()).is_some());
+        return Ok(match says(&before) || says(&after) {
+            false => None,
+            true if matches!(name, b"tsconfig.json" | b"jsconfig.json") => Some(Reach::Below(folder.to_vec())),
+            // Others may extend it from anywhere.
+            true => Some(Reach::All),
+        });
+    }
+    let value = |text: &[u8]| -> Value {
+        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+        serde_json::from_slice(text).unwrap_or_default()
+    };
+    let (old, new) = (value(&before), value(&after));
+    if folder.is_empty() && old.get("workspaces") != new.get("workspaces") {
+        return Ok(Some(Reach::All));
+    }
+    if ENTRIES.iter().any(|key| old.get(key) != new.get(key)) {
+        let names = [&old, &new].map(|manifest| manifest.get("name").and_then(Value::as_str));
+        let last = folder
+            .rsplit(|&byte| byte == b'/')
+            .next()
+            .filter(|name| !name.is_empty());
+        let words = (names.into_iter().flatten().map(|name| name.as_bytes().to_vec())).chain(last.map(<[u8]>::to_vec));
+        let mut words: Vec<Vec<u8>> = words.filter(|word| !word.is_empty()).collect();
+        // From below it is `..`.
+        words.extend(["'..", "\"..", "`.."].map(|dots| dots.as_bytes().to_vec()));
+        return Ok(Some(Reach::Naming(words)));
+    }
+    let is_same = old.get("imports") == new.get("imports")
+        && npm_aliases(&before) == npm_aliases(&after)
+        && npm_links(&old).eq(npm_links(&new));
+    Ok((!is_same).then(|| Reach::Below(folder.to_vec())))
+}
+
+fn text(tree: &dyn Tree, side: Option<Side>) -> Result<Vec<u8>, Unreadable> {
+    match side.filter(is_regular) {
+        Some(side) if tree.blob_size(&side.id)? <= MAX_MANIFEST => tree.blob(&side.id),
+        _ => Ok(Vec::new()),
+    }
+}
