@@ -203,17 +203,21 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
                 }
                 continue;
             }
-            match resolver.resolve(language, &import, &path)? {
-                Target::External => {}
-                Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
-                Target::Local(places) => {
-                    for area in areas.iter() {
-                        // As in the rule: each condition of a package.json's `imports` by itself.
-                        let size = if import.raw.starts_with('#') { 1 } else { places.len() };
-                        for places in places.chunks(size) {
-                            for (to, standing, place) in edges_of(&mut owners, area, places) {
-                                let count = edges.entry((&area.name, &to.name, standing)).or_default();
-                                count.add(|| example(place));
+            let within = resolver.within(language, &import)?;
+            for asked in std::iter::once(&import).chain(&within) {
+                match resolver.resolve(language, asked, &path)? {
+                    Target::External => {}
+                    Target::Unresolved(_) if matches!(asked.kind, ImportKind::Relative | ImportKind::Text) => {}
+                    Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
+                    Target::Local(places) => {
+                        for area in areas.iter() {
+                            // As in the rule: each condition of a package.json's `imports` by itself.
+                            let size = if asked.raw.starts_with('#') { 1 } else { places.len() };
+                            for places in places.chunks(size) {
+                                for (to, standing, place) in edges_of(&mut owners, area, places) {
+                                    let count = edges.entry((&area.name, &to.name, standing)).or_default();
+                                    count.add(|| example(place));
+                                }
                             }
                         }
                     }

@@ -9,6 +9,7 @@ mod dependencies;
 mod import_cases;
 mod imports_braces;
 mod imports_loaders;
+mod imports_names;
 mod imports_paths;
 mod limits;
 mod malformed;

@@ -10,6 +10,7 @@ mod sources;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use followed::Followed;
 pub(in crate::gate) use sources::resolve as follow_link;
@@ -18,7 +19,7 @@ use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
 use super::outside::Outside;
 use super::{Resolvers, finding, shown};
-use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::imports::{self, Import, ImportKind, Language, Within};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::resolve::Target;
@@ -73,8 +74,10 @@ struct Known<'a> {
 /// The imports of a base version, and what makes each of them known.
 struct Earlier {
     found: Vec<Import>,
-    spellings: HashSet<(String, Vec<String>, bool)>,
+    spellings: HashSet<Spelling>,
 }
+
+type Spelling = (String, Vec<String>, bool, Option<Arc<Within>>);
 
 impl Known<'_> {
     fn has(&self, import: &Import) -> Result<bool, Unreadable> {
@@ -278,11 +281,12 @@ fn is_style(path: &[u8]) -> bool {
 }
 
 /// What makes two imports the same one. A type that becomes a value is another import.
-fn spelling(import: &Import) -> (String, Vec<String>, bool) {
+fn spelling(import: &Import) -> Spelling {
     (
         import.raw.clone(),
         import.identity.clone(),
         import.kind == ImportKind::TypeOnly,
+        import.within.clone(),
     )
 }
 
@@ -359,6 +363,11 @@ impl File<'_> {
                 }
                 Ok(is_own)
             }
+            Language::CSharp => own_modules.goes_first(
+                self.language,
+                &imports::as_matched(entry, self.language, import),
+                self.path,
+            ),
             _ => own_modules.goes_first(self.language, import, self.path),
         }
     }

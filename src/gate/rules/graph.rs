@@ -12,6 +12,7 @@
 //! C# sees those around it too, but every project of a company begins with the company's name. Where
 //! the base has a file of the package in the same folder, a person has let it in.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::forbidden_imports::Scanned;
@@ -43,7 +44,14 @@ pub(super) fn judge(
             continue;
         }
         let mut reported = HashSet::new();
+        let mut new: Vec<Cow<Import>> = Vec::new();
         for import in source.new_imports()? {
+            new.push(Cow::Borrowed(import));
+            let within = own.candidate.within(source.language, import)?;
+            new.extend(within.into_iter().map(Cow::Owned));
+        }
+        for import in &new {
+            let import: &Import = import;
             if import.kind == ImportKind::Declared {
                 if !shares_names(source.language) || is_accepted(policy, own, source, import)? {
                     continue;
@@ -73,6 +81,8 @@ pub(super) fn judge(
             let places = match own.candidate.resolve(source.language, import, &source.path)? {
                 Target::Local(places) => places,
                 Target::External => continue,
+                // What only may be a name, or is the namespace's own, need not lead anywhere.
+                Target::Unresolved(_) if matches!(import.kind, ImportKind::Relative | ImportKind::Text) => continue,
                 Target::Unresolved(why) => {
                     unresolved += 1;
                     if named.len() < MAX_NAMED {

@@ -32,6 +32,12 @@ fn what_python_loads_by_a_dotted_string_is_5() {
         "import importlib.util\nimportlib.util.find_spec(\"redis\")\n",
         "import pydoc\npydoc.locate(\"redis.Redis\")\n",
         "from unittest import mock\nmock.patch(\"redis.Redis\")\n",
+        "from pkgutil import resolve_name as rn\nrn(\"redis\")\n",
+        "from importlib import import_module as im\nim(\"redis\")\n",
+        "from unittest.mock import patch as p\np(\"redis.Redis\")\n",
+        "import importlib as il\nil.import_module(\"redis\")\n",
+        "from unittest.mock import patch\npatch(target=\"redis.Redis\")\n",
+        "from importlib import import_module\nimport_module(name=\"redis\")\n",
     ] {
         check("payments/a.py", source).expect(5, &["payments/a.py:2"]);
     }
@@ -39,6 +45,8 @@ fn what_python_loads_by_a_dotted_string_is_5() {
 
 #[test]
 fn another_objects_method_passes() {
+    let source = "from own import resolve_name as rn\nrn(\"redis\")\n";
+    check("payments/a.py", source).expect(0, &[]);
     check("payments/a.py", "obj.import_module(\"redis\")\n").expect(0, &[]);
     check("payments/a.js", "obj.require(\"redis\");\n").expect(0, &[]);
 }
