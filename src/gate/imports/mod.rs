@@ -78,7 +78,9 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
-pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
+pub(in crate::gate) use identity::{
+    VENDORED, include as include_identity, javascript as javascript_identity, percent_decoded, vendored,
+};
 pub(super) use matching::is_match;
 pub use matching::{allows, as_matched, dead, file_with, is_anywhere, matches, matches_relative, named};
 pub(in crate::gate) use package_manifest::is_package_manifest;
@@ -201,7 +203,8 @@ pub enum ImportKind {
     Opaque,
     /// `jest.mock("y")`, `vi.mock("y")`
     Mock,
-    /// `#include <y>`, PHP's `include "y"`, Rust's `include!("y")` and `#[path = "y"] mod x;`
+    /// `#include <y>`, PHP's `include "y"`, Ruby's `load "y"`, Rust's `include!("y")` and
+    /// `#[path = "y"] mod x;`
     Include,
     /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
     /// PHP.

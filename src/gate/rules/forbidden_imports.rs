@@ -5,6 +5,7 @@
 
 mod computed;
 mod followed;
+mod loads;
 mod sources;
 
 use std::cell::OnceCell;
@@ -198,6 +199,9 @@ pub(super) fn judge<'p>(
             (&found, &known),
             verdict,
         )?);
+        if language == Language::Ruby {
+            loads::judge(own_modules, (&path, &areas), (&found, &known), &mut verdict.findings)?;
+        }
         let around = match language {
             Language::JavaScript => aliases.around(&path)?,
             _ => Vec::new(),
@@ -206,8 +210,10 @@ pub(super) fn judge<'p>(
             [] => HashMap::new(),
             around => aliases::leads(&found, around, own_modules, &path)?,
         };
-        if language == Language::JavaScript {
-            outside.leads(&found, &path, &mut leads)?;
+        match language {
+            Language::JavaScript => outside.leads(&found, &path, &mut leads)?,
+            Language::Ruby | Language::Php | Language::C => outside.paths(language, &found, &path, &mut leads)?,
+            _ => {}
         }
         let file = File {
             leads,
@@ -368,6 +374,10 @@ impl File<'_> {
                 &imports::as_matched(entry, self.language, import),
                 self.path,
             ),
+            // A path out of the repository leads to nothing of its own.
+            Language::Ruby | Language::Php | Language::C if !imports::matches(entry, self.language, import) => {
+                Ok(false)
+            }
             _ => own_modules.goes_first(self.language, import, self.path),
         }
     }
@@ -440,7 +450,9 @@ impl File<'_> {
                         .iter()
                         .any(|import| imports::matches(entry, self.language, import))
             }
-            (_, _) => imports::matches(entry, self.language, import),
+            (_, _) => self
+                .all(import)
+                .any(|import| imports::matches(entry, self.language, import)),
         };
         if matched { Answer::Forbidden } else { Answer::Other }
     }

@@ -1,5 +1,5 @@
-//! Paths of JavaScript that lead to what git does not have: through a link into `node_modules`, or over the
-//! top of the repository.
+//! Paths of JavaScript, Ruby, PHP and C that lead to what git does not have: through a link into `node_modules`,
+//! or over the top of the repository.
 //!
 //! Invariant: such a path names no own module. Behind a folder of other people's packages it names the
 //! package there. Elsewhere nothing tells where a package's name begins, so each part of what is left of the
@@ -7,7 +7,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::gate::imports::{Import, ImportKind, VENDORED, javascript_identity, percent_decoded};
+use crate::gate::imports::{
+    Import, ImportKind, Language, VENDORED, include_identity, javascript_identity, percent_decoded, vendored,
+};
 use crate::gate::resolve::follow;
 use crate::gate::tree::{Oid, Side, join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
@@ -68,6 +70,37 @@ impl<'a> Outside<'a> {
                 .into_iter()
                 .map(|path| Import {
                     identity: javascript_identity(&path),
+                    raw: path,
+                    ..import.clone()
+                })
+                .filter(|lead| !lead.identity.is_empty() && lead.identity != import.identity)
+                .collect();
+            if !all.is_empty() {
+                leads.insert(raw.to_owned(), all);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`leads`](Self::leads), for the paths of Ruby, PHP and C.
+    pub(super) fn paths(
+        &mut self,
+        language: Language,
+        found: &[Import],
+        from: &[u8],
+        leads: &mut HashMap<String, Vec<Import>>,
+    ) -> Result<(), Unreadable> {
+        for import in found {
+            let raw = import.raw.as_str();
+            let Some(path) = path_of(language, import).filter(|_| !leads.contains_key(raw)) else {
+                continue;
+            };
+            let path = path.replace('\\', "/");
+            let all: Vec<Import> = self
+                .packages(path.as_bytes(), from)?
+                .into_iter()
+                .map(|path| Import {
+                    identity: named(&path),
                     raw: path,
                     ..import.clone()
                 })
@@ -185,6 +218,30 @@ impl<'a> Outside<'a> {
         self.folders.insert(path.to_vec(), spot.clone());
         Ok(spot)
     }
+}
+
+/// The path from the file's folder that an import names, if it is one.
+fn path_of(language: Language, import: &Import) -> Option<&str> {
+    let raw = import.raw.as_str();
+    match (language, import.kind) {
+        (_, ImportKind::Opaque) => None,
+        (Language::C, _) => {
+            let path = raw.trim_matches(['"', '<', '>']);
+            (raw.starts_with('"') || path.starts_with(['.', '/']) || path.contains("/../")).then_some(path)
+        }
+        // What stands behind `__DIR__` begins with a slash.
+        (Language::Php, ImportKind::Include) => (!raw.contains("://")).then(|| raw.trim_start_matches('/')),
+        (Language::Ruby, _) => {
+            let is_path = raw.starts_with(['.', '/']) || import.identity.is_empty() && !raw.starts_with('~');
+            is_path.then_some(raw)
+        }
+        _ => None,
+    }
+}
+
+/// The segments of what [`Outside::packages`] gives, without the ending of a file.
+fn named(path: &str) -> Vec<String> {
+    include_identity(&vendored(path).unwrap_or_default().join("/"))
 }
 
 /// Walks a path of the tree, without `.` and `..` in it, through links.

@@ -102,3 +102,50 @@ fn paths_of_ruby_from_the_file_are_edges() {
         edge("payments/a.rb", source).expect(5, &["payments/a.rb:1", "`billing/x.rb` of billing"]);
     }
 }
+
+#[test]
+fn what_kernel_and_modules_of_ruby_load_is_5() {
+    for source in [
+        "Kernel.require \"redis\"\n",
+        "::Kernel.require(\"redis\")\n",
+        "Kernel.load \"redis.rb\"\n",
+        "Kernel::load(\"redis/client.rb\")\n",
+        "autoload :Redis, \"redis\"\n",
+        "Kernel.autoload(:Redis, \"redis\")\n",
+        "Object.autoload :Redis, \"redis/client\"\n",
+    ] {
+        check("payments/a.rb", source).expect(5, &["payments/a.rb:1"]);
+    }
+}
+
+#[test]
+fn ruby_that_is_loaded_under_another_ending_is_9() {
+    for source in [
+        "load \"./w.txt\"\n",
+        "load \"#{__dir__}/w.txt\"\n",
+        "Kernel.load(File.join(__dir__, \"w.txt\"))\n",
+        "load \"payments/w.txt\"\n",
+    ] {
+        let repo = on_branch();
+        repo.write("payments/w.txt", "require \"redis\"\n");
+        repo.change("payments/a.rb", source);
+        repo.agentgate(["check", "--base", "main"])
+            .expect(9, &["payments/a.rb:1", "loads `payments/w.txt` as Ruby"]);
+    }
+}
+
+#[test]
+fn ruby_that_is_loaded_and_read_anyway_passes() {
+    let repo = on_branch();
+    for name in ["w.rb", "w.rake", "Rakefile"] {
+        repo.write(format!("payments/{name}"), "1\n");
+    }
+    repo.write("payments/run", "#!/usr/bin/env ruby\n1\n");
+    repo.write("payments/w.txt", "1\n");
+    repo.change(
+        "payments/a.rb",
+        "load \"./w.rb\"\nload \"./w.rake\"\nload \"./Rakefile\"\nload \"./run\"\nload \"./none.txt\"\nx.load \
+         \"./w.txt\"\nYAML.load \"./w.txt\"\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}

@@ -208,3 +208,23 @@ fn what_is_too_many_to_follow_is_9() {
         &["payments/a.js: more than 1000 files are loaded under names that do not tell their language"],
     );
 }
+
+#[test]
+fn a_path_inside_a_moved_module_of_rust_is_an_edge() {
+    for line in [
+        "#[path = \"..\"] mod a {\n#[path = \"billing/x.rs\"] mod x; }",
+        "mod b { #[path = \"../..\"] mod a {\n#[path = \"billing/x.rs\"] mod x; } }",
+        "#[path = \"..\"] mod a { mod billing {\npub mod x; } }",
+    ] {
+        let repo = scene(&[]);
+        repo.change("payments/a.rs", &format!("{line}\n"));
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &["payments/a.rs:2", "`billing/x.rs` of billing"]);
+    }
+    let repo = scene(&[]);
+    repo.change(
+        "payments/a.rs",
+        "mod a { #[path = \"x.rs\"] mod x; }\nmod b { mod x; }\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}
