@@ -30,12 +30,15 @@ use super::reflection::{self, Call, Computed};
 use super::source::{Fault, Found};
 use super::{ImportKind, Within};
 
+/// The namespaces around what stands from each offset on, sorted.
+pub type Namespaces = Vec<(usize, Option<Arc<Within>>)>;
+
 /// What a file has.
 pub struct Scan {
     /// Every import, in no particular order.
     pub found: Vec<Found>,
-    /// The namespaces around what stands from each offset on, sorted.
-    pub namespaces: Vec<(usize, Option<Arc<Within>>)>,
+    /// See [`Namespaces`].
+    pub namespaces: Namespaces,
 }
 
 /// Every import, and the namespaces around.
@@ -70,7 +73,7 @@ pub fn scan(source: &[u8]) -> Result<Scan, Fault> {
 }
 
 /// Every namespace that is declared, as if all of them were around each name.
-fn all(found: &[Found]) -> Result<Vec<(usize, Option<Arc<Within>>)>, Fault> {
+fn all(found: &[Found]) -> Result<Namespaces, Fault> {
     let mut names = Vec::new();
     let mut seen = HashSet::new();
     for found in found.iter().filter(|found| found.kind == ImportKind::Declared) {
@@ -104,13 +107,13 @@ struct Scanner<'a> {
     /// The namespaces around, each with the depth inside of it and its whole name.
     around: Vec<(usize, Vec<String>)>,
     /// See [`Scan::namespaces`].
-    namespaces: Vec<(usize, Option<Arc<Within>>)>,
+    namespaces: Namespaces,
 }
 
 /// Segments of a nested namespace's whole name; deeper ones are not joined.
 const MAX_JOINED: usize = 64;
 /// Namespaces of a file with an `#if`.
-const MAX_ALL: usize = 500;
+const MAX_ALL: usize = 100;
 
 impl<'a> Scanner<'a> {
     fn run(&mut self) {

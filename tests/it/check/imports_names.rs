@@ -9,7 +9,7 @@ fn check(rule: &str, db: &[(&str, &str)], path: &str, source: &str) -> Outcome {
     let repo = Repo::empty();
     repo.write(
         "architecture/invariants.yml",
-        &format!(
+        format!(
             "version: 1\npayments:\n  allowed_roots: [payments/]\n  {rule}\ndb:\n  allowed_roots: [db/]\nshop:\n  \
              allowed_roots: [shop/]\n"
         ),

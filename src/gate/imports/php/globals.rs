@@ -43,7 +43,7 @@ impl Scanner<'_> {
                 let name = String::from_utf8_lossy(bytes).into_owned();
                 let (kind, identity) = match &*key.0 {
                     [] => (ImportKind::Reference, vec![name.clone()]),
-                    around => (ImportKind::Relative, [around, &[name.clone()]].concat()),
+                    around => (ImportKind::Relative, [around, std::slice::from_ref(&name)].concat()),
                 };
                 self.push(name, identity, kind, token.start)?;
             }

@@ -72,7 +72,7 @@ impl Scanner<'_> {
             }
             if token.kind == Kind::Text && before[0].is(b'=') && cursor.is_word(before[1], b"path") {
                 let path = text(&self.source[token.start..token.end]);
-                for whole in self.from_file(&path) {
+                for whole in self.seen_from_file(&path) {
                     self.roots.push(included(whole, token))?;
                 }
                 if self.moved.len() < MAX_BASES {
@@ -132,7 +132,7 @@ impl Scanner<'_> {
         }
         let file = String::from_utf8_lossy(self.cursor.bytes(name));
         let file = format!("{}.rs", file.trim_start_matches("r#"));
-        for whole in self.from_file(&file) {
+        for whole in self.seen_from_file(&file) {
             self.roots.push(included(whole, name))?;
         }
         Ok(())
@@ -143,7 +143,7 @@ impl Scanner<'_> {
     }
 
     /// A `#[path]` as it is read from the file's folder; itself where no module around is moved.
-    fn from_file(&self, path: &str) -> Vec<String> {
+    fn seen_from_file(&self, path: &str) -> Vec<String> {
         match self.inline.last() {
             Some(inline) if inline.is_moved && !inline.bases.is_empty() && !path.starts_with('/') => {
                 inline.bases.iter().map(|base| format!("{base}{path}")).collect()
