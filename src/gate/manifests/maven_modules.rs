@@ -76,3 +76,31 @@ fn modules(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::maven::coordinates;
+
+    #[test]
+    fn a_project_has_its_own_coordinates_or_its_parents_group() {
+        let parent = "<parent><groupId>a.b</groupId><artifactId>all</artifactId></parent>";
+        for (body, name) in [
+            (
+                "<groupId>a.b</groupId><artifactId>c</artifactId>".to_owned(),
+                Some("a.b:c"),
+            ),
+            (format!("{parent}<artifactId>c</artifactId>"), Some("a.b:c")),
+            (
+                format!("{parent}<groupId>d</groupId><artifactId>c</artifactId>"),
+                Some("d:c"),
+            ),
+            (format!("<groupId>d</groupId><artifactId>c</artifactId>{parent}"), None),
+            ("<groupId>${x}</groupId><artifactId>c</artifactId>".to_owned(), None),
+            ("<artifactId>c</artifactId>".to_owned(), None),
+        ] {
+            let text = format!("<project>{body}</project>");
+            assert_eq!(coordinates(&text).as_deref(), name, "{body}");
+        }
+        assert_eq!(coordinates("<project>"), None);
+    }
+}

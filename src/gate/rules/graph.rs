@@ -362,3 +362,26 @@ fn edge(area: &Area, allowed: &[String], owner: &Area, import: &Import, path: &[
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_beside_the_main_sources_of_their_module_alone() {
+        for (main, test, is_beside) in [
+            ("src/main/java/a/A.java", "src/test/java/a/ATest.java", true),
+            ("m/src/main/kotlin/A.kt", "m/src/integrationTest/kotlin/AIt.kt", true),
+            ("m/src/commonMain/kotlin/A.kt", "m/src/commonTest/kotlin/ATest.kt", true),
+            ("m/src/main/java/a/A.java", "m/src/testFixtures/java/a/F.java", true),
+            ("m/src/main/java/a/A.java", "n/src/test/java/a/ATest.java", false),
+            ("m/src/main/java/a/A.java", "m/src/main/java/a/B.java", false),
+            ("m/src/main/java/a/A.java", "m/src/test/ATest.java", false),
+            ("m/src/test/java/a/B.java", "m/src/test/java/a/ATest.java", false),
+            ("payments/A.java", "src/test/java/a/ATest.java", false),
+        ] {
+            let module = module_of_main(main.as_bytes());
+            assert_eq!(is_test_beside(module, test.as_bytes()), is_beside, "{main} {test}");
+        }
+    }
+}

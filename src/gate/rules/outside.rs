@@ -386,6 +386,30 @@ mod tests {
     }
 
     #[test]
+    fn paths_of_other_languages_are_told_from_names() {
+        let path = |language, raw: &str, kind| {
+            let import = Import {
+                raw: raw.to_owned(),
+                kind,
+                ..crate::gate::imports::named(language, "x")
+            };
+            path_of(language, &import).map(str::to_owned)
+        };
+        let include = ImportKind::Include;
+        assert_eq!(path(Language::C, "\"../x.h\"", include).as_deref(), Some("../x.h"));
+        assert_eq!(path(Language::C, "<../x.h>", include).as_deref(), Some("../x.h"));
+        assert_eq!(path(Language::C, "<x/y.h>", include), None);
+        assert_eq!(path(Language::Php, "/../x.php", include).as_deref(), Some("../x.php"));
+        assert_eq!(path(Language::Php, "A\\B", ImportKind::Static), None);
+        assert_eq!(
+            path(Language::Ruby, "../x", ImportKind::Require).as_deref(),
+            Some("../x")
+        );
+        assert_eq!(path(Language::Ruby, "x/y", ImportKind::Require), None);
+        assert_eq!(named("./node_modules/redis/client.rb"), ["redis", "client"]);
+    }
+
+    #[test]
     fn a_path_is_followed_as_far_as_the_top() {
         assert_eq!(follow(b"a/b", b"../c/./d"), Some(b"a/c/d".to_vec()));
         assert_eq!(follow(b"a", b"../../c"), None);
