@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::imports::{self, Import, ImportKind, Language};
 use super::policy::Area;
 use super::resolve::{Resolver, Target};
-use super::rules::graph::{Spread, may, owners, shares_names};
+use super::rules::graph::{Spread, is_test_beside, may, module_of_main, owners, shares_names};
 use super::{GateError, Kind, Oid, Policy, Tree, Unreadable};
 
 /// Examples that are kept of each edge and of each list.
@@ -163,7 +163,7 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
         known: HashMap::new(),
     };
     let mut edges: BTreeMap<(&str, &str, Standing), Count<Example>> = BTreeMap::new();
-    let mut spreads: HashMap<(Language, String), Spread> = HashMap::new();
+    let mut spreads: HashMap<(Language, String, Option<Vec<u8>>), Spread> = HashMap::new();
     for (path, kind, id) in files {
         let areas = owners.of(&path);
         if areas.is_empty() {
@@ -189,10 +189,11 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
                 leads_to: leads_to.to_vec(),
             };
             if import.kind == ImportKind::Declared && shares_names(language) {
-                let key = (language, import.raw.clone());
+                let key = (language, import.raw.clone(), module_of_main(&path).map(<[u8]>::to_vec));
                 if !spreads.contains_key(&key) {
-                    let spread = Spread::of(policy, resolver.declaring(language, &import.raw)?);
-                    spreads.insert(key.clone(), spread);
+                    let mut files = resolver.declaring(language, &import.raw)?;
+                    files.retain(|path| !is_test_beside(key.2.as_deref(), path));
+                    spreads.insert(key.clone(), Spread::of(policy, files));
                 }
                 let Some(spread) = spreads.get(&key) else { continue };
                 for area in areas.iter() {
@@ -203,17 +204,21 @@ fn build(policy: &Policy, tree: &dyn Tree) -> Result<Graph, Unreadable> {
                 }
                 continue;
             }
-            match resolver.resolve(language, &import, &path)? {
-                Target::External => {}
-                Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
-                Target::Local(places) => {
-                    for area in areas.iter() {
-                        // As in the rule: each condition of a package.json's `imports` by itself.
-                        let size = if import.raw.starts_with('#') { 1 } else { places.len() };
-                        for places in places.chunks(size) {
-                            for (to, standing, place) in edges_of(&mut owners, area, places) {
-                                let count = edges.entry((&area.name, &to.name, standing)).or_default();
-                                count.add(|| example(place));
+            let within = resolver.within(language, &import)?;
+            for asked in std::iter::once(&import).chain(&within) {
+                match resolver.resolve(language, asked, &path)? {
+                    Target::External => {}
+                    Target::Unresolved(_) if matches!(asked.kind, ImportKind::Relative | ImportKind::Text) => {}
+                    Target::Unresolved(why) => graph.unresolved.add(|| example(why.as_bytes())),
+                    Target::Local(places) => {
+                        for area in areas.iter() {
+                            // As in the rule: each condition of a package.json's `imports` by itself.
+                            let size = if asked.raw.starts_with('#') { 1 } else { places.len() };
+                            for places in places.chunks(size) {
+                                for (to, standing, place) in edges_of(&mut owners, area, places) {
+                                    let count = edges.entry((&area.name, &to.name, standing)).or_default();
+                                    count.add(|| example(place));
+                                }
                             }
                         }
                     }

@@ -10,6 +10,7 @@ mod import_cases;
 mod imports_braces;
 mod imports_loaders;
 mod imports_packages;
+mod imports_names;
 mod imports_paths;
 mod limits;
 mod malformed;

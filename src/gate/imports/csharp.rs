@@ -7,8 +7,11 @@
 //! and `Config.Redis.Url.Get()` look alike, and `nameof` takes both. Names whose root this file
 //! declares are none. A root that is an alias of the file stands for what it names.
 //!
-//! Not seen: names that are relative to the namespace around them (`namespace A { using B; }` is
-//! taken for `B`), and names of one segment, which a `using` must have brought.
+//! A name may begin in a namespace around it (`namespace A { using B; }` is `A.B` where there is one), so each
+//! is given with those ([`Within`]). Where a file has an `#if`, all that it declares count, since the braces of
+//! a branch may close or open what another one does not.
+//!
+//! Not seen: names of one segment, which a `using` must have brought.
 
 mod brackets;
 mod literals;
@@ -18,16 +21,28 @@ mod positions;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use self::brackets::Brackets;
 use self::positions::Context;
-use super::ImportKind;
 use super::dotted::{Cursor, Dialect, Kind, Token};
 use super::reflection::{self, Call, Computed};
 use super::source::{Fault, Found};
+use super::{ImportKind, Within};
 
-/// Every import, in no particular order.
-pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
+/// The namespaces around what stands from each offset on, sorted.
+pub type Namespaces = Vec<(usize, Option<Arc<Within>>)>;
+
+/// What a file has.
+pub struct Scan {
+    /// Every import, in no particular order.
+    pub found: Vec<Found>,
+    /// See [`Namespaces`].
+    pub namespaces: Namespaces,
+}
+
+/// Every import, and the namespaces around.
+pub fn scan(source: &[u8]) -> Result<Scan, Fault> {
     let masked = mask::mask(source)?;
     let mut scanner = Scanner {
         source,
@@ -40,17 +55,39 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         aliases: HashMap::new(),
         depth: 0,
         around: Vec::new(),
+        namespaces: Vec::new(),
     };
     scanner.run();
     scanner.settle_members();
-    let mut found = scanner.found;
+    let (mut found, mut namespaces) = (scanner.found, scanner.namespaces);
+    if masked.has_branches {
+        namespaces = all(&found)?;
+    }
     found.extend(
         masked
             .directives
             .iter()
             .filter_map(|(from, to)| literals::directive(source, *from, *to)),
     );
-    Ok(found)
+    Ok(Scan { found, namespaces })
+}
+
+/// Every namespace that is declared, as if all of them were around each name.
+fn all(found: &[Found]) -> Result<Namespaces, Fault> {
+    let mut names = Vec::new();
+    let mut seen = HashSet::new();
+    for found in found.iter().filter(|found| found.kind == ImportKind::Declared) {
+        if seen.insert(&found.identity) {
+            names.push(found.identity.clone());
+        }
+        if names.len() > MAX_ALL {
+            return Err(Fault {
+                why: "has an #if and more namespaces than can be told apart",
+                at: found.at,
+            });
+        }
+    }
+    Ok(vec![(0, (!names.is_empty()).then(|| Arc::new(Within(names))))])
 }
 
 struct Scanner<'a> {
@@ -69,10 +106,14 @@ struct Scanner<'a> {
     depth: usize,
     /// The namespaces around, each with the depth inside of it and its whole name.
     around: Vec<(usize, Vec<String>)>,
+    /// See [`Scan::namespaces`].
+    namespaces: Namespaces,
 }
 
 /// Segments of a nested namespace's whole name; deeper ones are not joined.
 const MAX_JOINED: usize = 64;
+/// Namespaces of a file with an `#if`.
+const MAX_ALL: usize = 100;
 
 impl<'a> Scanner<'a> {
     fn run(&mut self) {
@@ -101,8 +142,12 @@ impl<'a> Scanner<'a> {
             Kind::Punct(b'{') => self.depth += 1,
             Kind::Punct(b'}') => {
                 self.depth = self.depth.saturating_sub(1);
+                let before = self.around.len();
                 while self.around.last().is_some_and(|(depth, _)| *depth > self.depth) {
                     self.around.pop();
+                }
+                if self.around.len() < before {
+                    self.within(self.around.last().map(|(_, name)| name.clone()));
                 }
             }
             _ => {}
@@ -122,11 +167,18 @@ impl<'a> Scanner<'a> {
                     at: written.at,
                 });
             }
+            self.within(Some(whole.clone()));
             if is_block {
                 self.around.push((self.depth + 1, whole));
             }
         }
         self.found.push(written);
+    }
+
+    /// From here on this namespace is around, or none.
+    fn within(&mut self, name: Option<Vec<String>>) {
+        let within = name.map(|name| Arc::new(Within(vec![name])));
+        self.namespaces.push((self.cursor.offset(), within));
     }
 
     /// Reports the names of which brackets have shown that they are types.

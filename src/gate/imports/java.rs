@@ -244,22 +244,7 @@ pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &
 
 /// Of a name in capitals or with a `_`, which may be a constant's or an unusual method's.
 fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token) -> bool {
-    // The roots that domains and the language's own packages have.
-    if matches!(
-        cursor.bytes(chain[0]),
-        b"com"
-            | b"org"
-            | b"net"
-            | b"io"
-            | b"dev"
-            | b"java"
-            | b"javax"
-            | b"jakarta"
-            | b"jdk"
-            | b"sun"
-            | b"kotlin"
-            | b"kotlinx"
-    ) {
+    if is_domain(cursor.bytes(chain[0])) {
         return true;
     }
     let is_last = last + 1 == chain.len();
@@ -272,6 +257,35 @@ fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Toke
     is_introduced
         || (is_last && matches!(cursor.peek().kind, Kind::Word | Kind::Scope | Kind::Dots))
         || (!is_last && cursor.is_word(chain[last + 1], b"class"))
+}
+
+/// Whether packages of domains, or the language's own, begin with this name.
+pub fn is_domain(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"com"
+            | b"org"
+            | b"net"
+            | b"io"
+            | b"dev"
+            | b"java"
+            | b"javax"
+            | b"jakarta"
+            | b"jdk"
+            | b"sun"
+            | b"kotlin"
+            | b"kotlinx"
+    )
+}
+
+/// Whether a chain may be the full path of a function or property: its first two names are written like packages.
+pub fn may_be_path(cursor: Cursor<'_>, chain: &[Token]) -> bool {
+    let first = cursor.bytes(chain[0]);
+    chain.len() > 2
+        && !matches!(first, b"this" | b"super" | b"it")
+        && !first[0].is_ascii_digit()
+        && !begins_upper(first)
+        && !begins_upper(cursor.bytes(chain[1]))
 }
 
 fn begins_upper(word: &[u8]) -> bool {

@@ -3,13 +3,17 @@
 //! `import` is no keyword everywhere: it is one where a statement begins and a name follows on the
 //! same line. Where a file may have imports is not asked, since a script may have them anywhere.
 //!
-//! Names that are used without an import count as in Java, see [`super::java`]. Not seen: functions
-//! by their full path (`redis.clients.connect()`), which look like members of a variable.
+//! Names that are used without an import count as in Java, see [`super::java`]. Functions and properties by their
+//! full path (`com.acme.db.store()`) look like members of a variable, so they count where no variable of the first
+//! name is seen, see [`scopes`]: as a reference where that name is one that domains begin with, else as an
+//! [`ImportKind::Member`]. Not seen: those of a package of one segment (`redis.connect()`).
 
 pub(super) mod mask;
+mod scopes;
 #[cfg(test)]
 mod tests;
 
+use self::scopes::{Place, Scopes};
 use super::dotted::{Cursor, Dialect, Kind, Token};
 use super::reflection;
 use super::source::{Fault, Found};
@@ -24,8 +28,11 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         cursor: Cursor::new(&mask, Dialect::Kotlin),
         found: Vec::new(),
         has_for_name: false,
+        scopes: Scopes::new(),
+        paths: Vec::new(),
     };
     scanner.run();
+    scanner.settle();
     Ok(scanner.found)
 }
 
@@ -35,9 +42,12 @@ struct Scanner<'a> {
     found: Vec<Found>,
     /// Whether `forName` alone is the method of `Class`.
     has_for_name: bool,
+    scopes: Scopes<'a>,
+    /// Dotted names that may begin with a variable.
+    paths: Vec<(Token, Place)>,
 }
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
     fn run(&mut self) {
         let mut before = Token::NONE;
         let mut position = Position::new(Dialect::Kotlin);
@@ -47,12 +57,15 @@ impl Scanner<'_> {
             match token.kind {
                 Kind::End => return,
                 Kind::Word => {
+                    self.scopes.begins(self.cursor, token, before);
                     self.cursor.chain(token, &mut chain);
                     if before.joins() {
                     } else if chain.len() > 1 {
                         if let Some(length) = java::type_path(self.cursor, &chain, before, &position) {
                             self.found
                                 .push(self.cursor.found(&chain[..length], ImportKind::Reference));
+                        } else if java::may_be_path(self.cursor, &chain) {
+                            self.paths.push((token, self.scopes.place(self.cursor, token)));
                         }
                         let last = chain[chain.len() - 1];
                         if matches!(before.kind, Kind::Punct(b'@' | b':' | b'['))
@@ -61,6 +74,7 @@ impl Scanner<'_> {
                             self.artifacts(ImportKind::Static);
                         }
                     } else {
+                        self.scopes.word(self.cursor, token, before);
                         self.word(token, before, &mut chain);
                     }
                     if let Some(call) = java::loader(self.cursor, &chain, before, self.has_for_name) {
@@ -69,9 +83,30 @@ impl Scanner<'_> {
                     }
                     before = chain[chain.len() - 1];
                 }
-                _ => before = token,
+                _ => {
+                    self.scopes.token(self.cursor, token, before);
+                    before = token;
+                }
             }
             position.push(self.cursor, before);
+        }
+    }
+
+    /// Reports the dotted names that no variable begins.
+    fn settle(&mut self) {
+        let mut chain = Vec::new();
+        for (first, place) in std::mem::take(&mut self.paths) {
+            let name = self.cursor.bytes(first);
+            if self.scopes.hides(name, place) {
+                continue;
+            }
+            let mut cursor = self.cursor.moved(first.end);
+            cursor.chain(first, &mut chain);
+            let kind = match java::is_domain(name) {
+                true => ImportKind::Reference,
+                false => ImportKind::Member,
+            };
+            self.found.push(cursor.found(&chain, kind));
         }
     }
 

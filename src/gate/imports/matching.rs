@@ -17,16 +17,58 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     let identity = compared(&import.identity, language);
     match (entry.as_slice(), is_anywhere(language)) {
         // `Redis.Url` may be a class of the repository's own; with a library's letter case it hardly is.
+        // One word is more often a variable's member than a package.
+        ([_], _) if import.kind == ImportKind::Member && language != Language::CSharp => false,
         ([word], _) if import.kind == ImportKind::Member => {
             is_match(written.as_bytes(), import.identity[0].as_bytes())
                 || is_within(word, &import.identity[0], &identity)
+        }
+        (entry, _) if import.kind == ImportKind::Relative => {
+            let written = import.raw.split('\\').filter(|segment| !segment.is_empty()).count();
+            entry.len() + written > identity.len() && is_prefix(entry, &identity)
         }
         ([word], _) if import.kind == ImportKind::Declared => is_match(word.as_bytes(), identity[0].as_bytes()),
         ([word], true) => identity
             .iter()
             .any(|segment| is_match(word.as_bytes(), segment.as_bytes())),
-        (entry, _) => identities(import, language).any(|identity| is_prefix(entry, &identity)),
+        (entry, _) => {
+            identities(import, language).any(|identity| is_prefix(entry, &identity))
+                || beginning(entry, &identity, import).is_some()
+        }
     }
+}
+
+/// What the namespaces around a name put before it, where the whole then begins with the entry. The entry goes on
+/// behind it: that the file itself lies in such a namespace is no import.
+fn beginning<'i>(entry: &[String], identity: &[String], import: &'i Import) -> Option<&'i [String]> {
+    let within = import.within.as_deref()?;
+    within.beginnings().find(|around| {
+        entry.len() > around.len()
+            && entry.len() - around.len() <= identity.len()
+            && is_prefix(&entry[around.len()..], identity)
+            && entry
+                .iter()
+                .zip(around.iter().map(|part| part.to_lowercase()))
+                .all(|(pattern, part)| is_match(pattern.as_bytes(), part.as_bytes()))
+    })
+}
+
+/// The import as an entry that matches it names it: with what stands before it in the namespaces around, where only
+/// that makes it match.
+pub fn as_matched(entry: &str, language: Language, import: &Import) -> Import {
+    let mut whole = Import {
+        within: None,
+        ..import.clone()
+    };
+    let identity = compared(&import.identity, language);
+    let entry = entry_segments(entry, language);
+    if !identities(import, language).any(|identity| is_prefix(&entry, &identity))
+        && entry.len() > 1
+        && let Some(around) = beginning(&entry, &identity, import)
+    {
+        whole.identity = around.iter().chain(&import.identity).cloned().collect();
+    }
+    whole
 }
 
 /// Whether a word names an inner part of a namespace in a dotted expression of C#. The first segment
@@ -85,6 +127,7 @@ pub fn named(language: Language, name: &str) -> Import {
         kind: ImportKind::Static,
         line: 1,
         column: 1,
+        within: None,
     }
 }
 

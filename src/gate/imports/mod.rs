@@ -19,6 +19,8 @@
 //! Not seen: code in strings (`eval`, `exec`, `data:`), what another file exports under an own name. One statement may yield several imports at one
 //! position: report one finding per (rule, line).
 
+use std::sync::Arc;
+
 mod arguments;
 mod c;
 mod components;
@@ -76,9 +78,11 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
-pub(in crate::gate) use identity::{VENDORED, javascript as javascript_identity, percent_decoded};
+pub(in crate::gate) use identity::{
+    VENDORED, include as include_identity, javascript as javascript_identity, percent_decoded, vendored,
+};
 pub(super) use matching::is_match;
-pub use matching::{allows, dead, file_with, is_anywhere, matches, matches_relative, named};
+pub use matching::{allows, as_matched, dead, file_with, is_anywhere, matches, matches_relative, named};
 pub(in crate::gate) use package_manifest::is_package_manifest;
 pub(super) use rust::PACKAGE;
 
@@ -199,15 +203,24 @@ pub enum ImportKind {
     Opaque,
     /// `jest.mock("y")`, `vi.mock("y")`
     Mock,
-    /// `#include <y>`, PHP's `include "y"`, Rust's `include!("y")` and `#[path = "y"] mod x;`
+    /// `#include <y>`, PHP's `include "y"`, Ruby's `load "y"`, Rust's `include!("y")` and
+    /// `#[path = "y"] mod x;`
     Include,
     /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
     /// PHP.
     Reference,
     /// A dotted name in an expression of C# (`A.B.C()`), where A may be a namespace or something that
     /// another file declares: only an entry that begins as the name does names it, and a word that is
-    /// neither the first segment nor one of the last two.
+    /// neither the first segment nor one of the last two. Of Kotlin (`a.b.c()`) only an entry of several
+    /// segments, and allow-lists pass over it.
     Member,
+    /// A name of PHP that begins in the namespace of its file (`new Client` in `namespace Redis`), its identity the
+    /// whole name: only an entry that goes on behind the namespace names it, which [`ImportKind::Declared`] tells
+    /// of. Allow-lists pass over it.
+    Relative,
+    /// A string of PHP that is written like a qualified name (`'Redis\\Client'`), which a callable or a factory may
+    /// take for a class. Allow-lists pass over it.
+    Text,
     /// The package or namespace that the file puts itself into (`package redis.clients.jedis;`), whose
     /// names then need no import: only an entry that begins as the name does names it. Where the
     /// repository's own files lie is no import, so allow-lists and edges pass over it.
@@ -235,6 +248,22 @@ pub struct Import {
     pub line: u32,
     /// 1-based byte column of the specifier, a byte order mark not counted.
     pub column: u32,
+    /// The namespaces around it in C#, where its name may begin in one of them.
+    pub within: Option<Arc<Within>>,
+}
+
+/// The namespaces around a name of C#, each in segments, the outermost first: `Db` in `namespace A.B` is
+/// `A.B.Db`, `A.Db` or `Db`, whichever there is first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Within(Vec<Vec<String>>);
+
+impl Within {
+    /// What may stand before the name, of each namespace the longest first; never nothing.
+    pub fn beginnings(&self) -> impl Iterator<Item = &[String]> {
+        self.0
+            .iter()
+            .flat_map(|name| (1..=name.len()).rev().map(|length| &name[..length]))
+    }
 }
 
 impl Import {
@@ -416,7 +445,12 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
                 },
             )
         }
-        Language::CSharp => csharp::scan(source),
+        Language::CSharp => {
+            return match csharp::scan(source) {
+                Ok(scan) => Ok(source::placed_within(source, scan.found, &scan.namespaces)),
+                Err(fault) => Err(fault.located(source)),
+            };
+        }
         Language::Ruby => ruby::scan(source),
         Language::Php => php::scan(source),
     };

@@ -2,13 +2,14 @@
 //!
 //! A name is a reference when the file alone tells what it is: with a leading backslash, resolved
 //! through an alias of `use`, or qualified in a file without a namespace. `Predis\Client` in
-//! `namespace App` is `App\Predis\Client` and none. A trait's `use` in a class is a name like others.
-//! An unqualified name is none, since `use` has told of it, or it is the namespace's own; but in a
-//! file without a namespace a class's name is, see [`globals`].
+//! `namespace App` is `App\Predis\Client`, an [`ImportKind::Relative`]. A trait's `use` in a class is a name
+//! like others. An unqualified name is none, since `use` has told of it; but a class's name is, of the global
+//! namespace or the file's own, see [`globals`].
 //!
 //! A class's name in a string counts where a function that asks for a class gets it
 //! (`class_exists('Predis\Client')`, `new ReflectionClass`), or where `::` follows it, or in a file that
-//! makes an object of a variable, see [`made`].
+//! makes an object of a variable, see [`made`]. Any other string that is written like a qualified name is an
+//! [`ImportKind::Text`].
 //!
 //! `include` and `require` with a literal path name the package when it leads into
 //! `vendor/<organisation>/<package>/`; else, since the server looks through its `include_path`, the
@@ -27,6 +28,7 @@ mod names;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::ImportKind;
 use super::literal_cursor::{Cursor, Kind, Token};
@@ -67,6 +69,8 @@ fn scan_mask(source: &[u8], mask: &[u8]) -> Result<Vec<Found>, Fault> {
         class: None,
         classes: Vec::new(),
         has_namespace: false,
+        namespace: Rc::default(),
+        outer: 0,
         aliases: HashMap::new(),
         globals: Vec::new(),
         declared: HashSet::new(),
@@ -97,12 +101,16 @@ struct Scanner<'a> {
     /// Of each class whose body is open, how many braces are open in it.
     classes: Vec<usize>,
     has_namespace: bool,
+    /// Its segments; none for the global one.
+    namespace: Rc<[String]>,
+    /// Braces that are open where the namespace's own declarations stand.
+    outer: usize,
     /// From an alias in lower case to the segments that it stands for.
     aliases: HashMap<Vec<u8>, Vec<String>>,
-    /// Names of one word that stand for a class of the global namespace.
-    globals: Vec<Token>,
-    /// Classes that the file declares in the global namespace, in lower case.
-    declared: HashSet<Vec<u8>>,
+    /// Names of one word that stand for a class of the namespace.
+    globals: Vec<(Token, Rc<[String]>)>,
+    /// Classes that the file declares in a namespace, in lower case.
+    declared: HashSet<(Rc<[String]>, Vec<u8>)>,
     include: Option<includes::Include>,
     made: made::Made,
     budget: usize,

@@ -4,9 +4,11 @@
 //! no notion of blocks is needed to find it after `;`, `if x:` or `else:`.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::python_loaders::Loader;
 use super::source::{Fault, Found};
 use super::token::{Cursor, Kind, Token};
 use super::{ImportKind, Language, identity, mask_py, python_encoding, python_loaders};
@@ -24,20 +26,13 @@ pub(super) const IMPORTERS: [&str; 5] = [
 pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
     python_encoding::check(source)?;
     let mask = mask_py::mask(source)?;
-    let cursor = Cursor::new(&mask, Language::Python);
-    let mut scanner = Scanner {
-        source,
-        mask: &mask,
-        cursor,
-        found: Vec::new(),
-        depth: 0,
-        computed: None,
-        escaped: None,
-        arguments: Vec::new(),
-        homes: Vec::new(),
-        type_block: None,
-    };
+    let mut scanner = Scanner::of(source, &mask, HashMap::new());
     scanner.run();
+    if !scanner.renamed.is_empty() {
+        // A function may use a name that the file only gives further below.
+        scanner = Scanner::of(source, &mask, scanner.renamed);
+        scanner.run();
+    }
     Ok(scanner.found)
 }
 
@@ -57,11 +52,29 @@ pub(super) struct Scanner<'a> {
     pub(super) arguments: Vec<(Token, bool)>,
     /// Words that were looked for in the file, and whether they stand in it.
     pub(super) homes: Vec<(&'static str, bool)>,
+    /// Other names that the file gives to loaders.
+    pub(super) renamed: HashMap<&'a [u8], Loader>,
     /// The indentation of the `if TYPE_CHECKING:` that the scanner is below of.
     type_block: Option<usize>,
 }
 
 impl<'a> Scanner<'a> {
+    fn of(source: &'a [u8], mask: &'a [u8], renamed: HashMap<&'a [u8], Loader>) -> Self {
+        Scanner {
+            source,
+            mask,
+            cursor: Cursor::new(mask, Language::Python),
+            found: Vec::new(),
+            depth: 0,
+            computed: None,
+            escaped: None,
+            arguments: Vec::new(),
+            homes: Vec::new(),
+            renamed,
+            type_block: None,
+        }
+    }
+
     fn run(&mut self) {
         let mut before = [Token::NONE; 2];
         let mut line_begins = true;
@@ -117,7 +130,7 @@ impl<'a> Scanner<'a> {
                 self.importer(token)
             }
             name if !self.cursor.is_word(before, b"def") => {
-                if let Some(loader) = python_loaders::named(name) {
+                if let Some(loader) = self.called(name) {
                     self.loader(loader, token, before);
                 }
             }
@@ -275,6 +288,9 @@ impl<'a> Scanner<'a> {
         if alias.kind == Kind::Word {
             if IMPORTERS.contains(&name) {
                 self.escaped.get_or_insert(alias.start);
+            }
+            if let Some(loader) = python_loaders::named(name.as_bytes()) {
+                self.rename(ahead.bytes(alias), loader);
             }
             self.cursor = ahead;
         }

@@ -6,6 +6,9 @@ use super::source::Found;
 use super::token::{Cursor, HIDDEN, Kind, Token};
 use super::{ImportKind, escapes};
 
+/// Tokens of a call in which a keyword argument is looked for.
+const MAX_ARGUMENTS: usize = 200;
+
 impl<'a> Scanner<'a> {
     /// At the name of an importer. Where it is no call, it becomes a value: then nobody can tell
     /// without running the file what calls it, and every literal argument counts as an import.
@@ -20,9 +23,20 @@ impl<'a> Scanner<'a> {
             }
             return;
         }
+        let all = ahead.clone();
+        if let Some(named) = self.keyword(&ahead, &["name", "modname", "mod_name"]) {
+            ahead = named;
+        }
         match self.argument(&mut ahead) {
             Argument::Literal { text, at } => {
-                let text = match self.package(&mut ahead) {
+                let package = self.package(&mut ahead).or_else(|| {
+                    let mut named = self.keyword(&all, &["package"])?;
+                    match self.argument(&mut named) {
+                        Argument::Literal { text, .. } => Some(text),
+                        _ => None,
+                    }
+                });
+                let text = match package {
                     Some(package) if text.starts_with('.') => resolved(&text, &package),
                     _ => text,
                 };
@@ -116,6 +130,37 @@ impl<'a> Scanner<'a> {
                 self.push(text, ImportKind::Dynamic, token.start);
             }
         }
+    }
+
+    /// Behind the `=` of the keyword argument that is called so, where the call begins with a keyword argument: any
+    /// other call has what it loads in the first place.
+    pub(super) fn keyword(&self, arguments: &Cursor<'a>, words: &[&str]) -> Option<Cursor<'a>> {
+        let mut ahead = arguments.clone();
+        let (mut depth, mut is_first, mut begins) = (0_usize, true, true);
+        for _ in 0..MAX_ARGUMENTS {
+            let token = ahead.next();
+            match token.kind {
+                Kind::Newline => continue,
+                Kind::End => return None,
+                Kind::Word if begins && depth == 0 => {
+                    let is_keyword = ahead.peek().is(b'=');
+                    if is_first && !is_keyword {
+                        return None;
+                    }
+                    if is_keyword && words.iter().any(|word| ahead.is_word(token, word.as_bytes())) {
+                        ahead.next();
+                        return Some(ahead);
+                    }
+                }
+                _ if is_first => return None,
+                Kind::Punct(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Punct(b')' | b']' | b'}') => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            is_first = false;
+            begins = token.is(b',');
+        }
+        None
     }
 
     pub(super) fn opaque(&mut self, at: usize) {

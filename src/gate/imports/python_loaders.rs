@@ -6,8 +6,11 @@
 //! as it hides everything. The same holds for `x.import_module("redis")` where x is a name: in a file without
 //! `importlib` it is some other object's method, as `self.import_module` always is.
 //!
-//! Not seen: programs that are started (`python -m redis`), what `sys.modules` already has, `patch` under
-//! another name.
+//! Another name that an import or a plain assignment gives to such a call counts like its own (`from pkgutil
+//! import resolve_name as rn`, `rn = pkgutil.resolve_name`), wherever in the file that stands.
+//!
+//! Not seen: programs that are started (`python -m redis`), what `sys.modules` already has, names that come
+//! about in any other way.
 
 use memchr::memmem;
 
@@ -35,6 +38,9 @@ pub struct Loader {
     action: Action,
     homes: &'static [&'static str],
 }
+
+/// Bytes of a dotted name before a loader's that are looked at.
+const MAX_OWNER: usize = 256;
 
 /// What a call of this name may load.
 #[inline]
@@ -93,6 +99,35 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// What a call of this name may load in this file.
+    #[inline]
+    pub(super) fn called(&self, name: &[u8]) -> Option<Loader> {
+        named(name).or_else(|| match self.renamed.is_empty() {
+            true => None,
+            false => self.renamed.get(name).copied(),
+        })
+    }
+
+    /// From now on and before, the name calls the loader.
+    pub(super) fn rename(&mut self, name: &'a [u8], loader: Loader) {
+        self.renamed.entry(name).or_insert(loader);
+    }
+
+    /// The name in `name = a.b.loader`, of which the last word is given.
+    fn assigned(&self, token: Token) -> Option<&'a [u8]> {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let mask = self.mask;
+        let before = mask[..token.start].iter().rev().take(MAX_OWNER);
+        let owner = before
+            .take_while(|byte| super::token::is_word_byte(**byte) || **byte == b'.')
+            .count();
+        let rest = mask[..token.start - owner].trim_ascii_end().strip_suffix(b"=")?;
+        let blanks = rest.iter().rev().take_while(|byte| is_blank(byte)).count();
+        let end = rest.len() - blanks;
+        let start = word_start(mask, end);
+        (start < end && !mask[start].is_ascii_digit() && mask[..start].last() != Some(&b'.')).then(|| &mask[start..end])
+    }
+
     fn has_home(&mut self, home: &'static str) -> bool {
         if let Some((_, has)) = self.homes.iter().find(|(known, _)| *known == home) {
             return *has;
@@ -107,6 +142,12 @@ impl<'a> Scanner<'a> {
         let mut ahead = self.cursor.clone();
         let open = ahead.next();
         let is_patch_of = open.is(b'.') && loader.action == Action::Replaces;
+        if !open.is(b'(') && !open.is(b'.') {
+            if let Some(name) = self.assigned(token) {
+                self.rename(name, loader);
+            }
+            return;
+        }
         let open = match is_patch_of {
             // `patch.dict("a.b")`
             true => {
@@ -124,6 +165,13 @@ impl<'a> Scanner<'a> {
             || (!loader.homes.is_empty() && !loader.homes.iter().any(|home| self.has_home(home)))
         {
             return;
+        }
+        let words: &[&str] = match loader.action {
+            Action::Replaces => &["target", "in_dict"],
+            _ => &["name", "fullname", "path", "import_name", "dotted_path"],
+        };
+        if let Some(named) = self.keyword(&ahead, words) {
+            ahead = named;
         }
         let argument = self.argument(&mut ahead);
         match (loader.action, argument) {

@@ -96,6 +96,8 @@ fn read(source: &[u8], mask: &[u8]) -> Result<Vec<Found>, Fault> {
         conditions: 0,
         item: None,
         is_public: false,
+        moved: Vec::new(),
+        inline: Vec::new(),
     };
     scanner.run()?;
     scanner.roots.resolve(mask, scanner.scopes)
@@ -154,6 +156,10 @@ struct Scanner<'a> {
     item: Option<(u64, usize)>,
     /// `pub` or `pub(...)` came just before.
     is_public: bool,
+    /// The `#[path]`s of the module that comes next.
+    moved: Vec<String>,
+    /// The modules inside the file that are open.
+    inline: Vec<included::Inline>,
 }
 
 #[derive(Clone, Copy)]
@@ -216,7 +222,12 @@ impl<'a> Scanner<'a> {
                 }
                 flags |= ATTRIBUTE;
             }
-            Some(Opening::Module(handle)) => (module, is_module) = (handle, true),
+            Some(Opening::Module(handle)) => {
+                (module, is_module) = (handle, true);
+                if let Some(inline) = self.inline.last_mut().filter(|inline| inline.depth == 0) {
+                    inline.depth = self.frames.len() + 1;
+                }
+            }
             Some(Opening::Visibility(kind)) => flags |= VISIBILITY | kind,
             None => {}
         }
@@ -238,6 +249,9 @@ impl<'a> Scanner<'a> {
             return Ok(());
         };
         let depth = self.frames.len();
+        while self.inline.last().is_some_and(|inline| inline.depth > depth) {
+            self.inline.pop();
+        }
         if frame.flags & BRACE != 0 {
             self.scopes.close(frame.scope);
         }
@@ -364,8 +378,11 @@ impl<'a> Scanner<'a> {
                         ahead.next();
                     }
                     if ahead.peek().is(b'{') {
+                        self.begin_inline(name);
                         self.cursor = ahead;
                         self.opening = Some(Opening::Module(handle));
+                    } else {
+                        self.module_file(name)?;
                     }
                 }
             }

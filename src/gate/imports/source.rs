@@ -1,6 +1,8 @@
 //! Offsets to lines and columns, and the files that are refused before a lexer sees them.
 
-use super::{Import, ImportKind, Opaque};
+use std::sync::Arc;
+
+use super::{Import, ImportKind, Opaque, Within};
 
 /// Where and why lexing had to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +74,16 @@ pub fn byte_order_mark(source: &[u8]) -> usize {
 }
 
 /// Sorts by position, drops what two readings of one file both found, and counts lines.
-pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
+pub fn placed(source: &[u8], found: Vec<Found>) -> Vec<Import> {
+    placed_within(source, found, &[])
+}
+
+/// As [`placed`], with the namespaces around from each of these offsets on.
+pub fn placed_within(source: &[u8], mut found: Vec<Found>, namespaces: &[(usize, Option<Arc<Within>>)]) -> Vec<Import> {
     found.sort_by(|a, b| (a.at, a.kind, &a.raw).cmp(&(b.at, b.kind, &b.raw)));
     found.dedup();
     let (mut line, mut line_start, mut seen) = (1, byte_order_mark(source), 0);
+    let mut passed = 0;
     let mut imports = Vec::with_capacity(found.len());
     for Found {
         raw,
@@ -90,6 +98,15 @@ pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
             line_start = seen + newline + 1;
         }
         seen = at;
+        while namespaces.get(passed).is_some_and(|(from, _)| *from <= at) {
+            passed += 1;
+        }
+        // `global::A.B` and `alias::A.B` say where they begin.
+        let within = match kind {
+            ImportKind::Declared | ImportKind::Opaque => None,
+            _ if raw.contains("::") => None,
+            _ => passed.checked_sub(1).and_then(|last| namespaces[last].1.clone()),
+        };
         let column = u32::try_from(at.saturating_sub(line_start)).unwrap_or(u32::MAX - 1) + 1;
         imports.push(Import {
             raw,
@@ -97,6 +114,7 @@ pub fn placed(source: &[u8], mut found: Vec<Found>) -> Vec<Import> {
             kind,
             line,
             column,
+            within,
         });
     }
     imports

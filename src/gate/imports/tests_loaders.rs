@@ -203,7 +203,7 @@ fn a_class_of_php_in_a_variable_is_one() {
     must_not(
         Language::Php,
         &[
-            "<?php $c = 'Redis\\Client'; log($c);",
+            "<?php $c = 'the Redis\\Client'; log($c);",
             "<?php $c = 'redis'; connect($c); new $d;",
             "<?php $c = '/redis\\d/'; new $d;",
         ],
@@ -271,4 +271,61 @@ fn prose_of_a_vue_template_is_none() {
     ] {
         assert!(found(source), "{source}");
     }
+}
+
+#[test]
+fn loaders_of_python_count_under_another_name() {
+    must_hit(
+        Language::Python,
+        &[
+            "from pkgutil import resolve_name as rn\nrn('redis')",
+            "from pkgutil import (walk_packages, resolve_name as rn)\nrn('redis:Redis')",
+            "def f():\n    rn('redis')\nfrom pkgutil import resolve_name as rn",
+            "import pkgutil\nrn = pkgutil.resolve_name\nrn('redis')",
+            "from pkgutil import resolve_name\nrn=resolve_name\nrn('redis')",
+            "from importlib import import_module as im\nim('redis')",
+            "import importlib as il\nil.import_module('redis')",
+            "from unittest.mock import patch as p\np('redis.Redis')",
+            "from unittest.mock import patch as p\n@p('redis.Redis')\ndef f(): pass",
+            "from unittest import mock\np = mock.patch\np('redis.Redis')",
+            "from unittest.mock import patch as p\np.dict('redis.x')",
+            "import importlib.util as u\nfs = u.find_spec\nfs('redis')",
+        ],
+    );
+}
+
+#[test]
+fn loaders_of_python_take_their_argument_by_its_name() {
+    must_hit(
+        Language::Python,
+        &[
+            "from unittest.mock import patch\npatch(target='redis.Redis')",
+            "from unittest.mock import patch\npatch(new=f(1, 2), target='redis.Redis')",
+            "from importlib import import_module\nimport_module(name='redis')",
+            "from importlib import import_module\nimport_module(package=None, name='redis')",
+            "from importlib import import_module\nimport_module(name='.x', package='redis')",
+            "from importlib import import_module\nimport_module(package='redis', name='.x')",
+            "import runpy\nrunpy.run_module(mod_name='redis')",
+            "import pytest\npytest.importorskip(modname='redis')",
+            "import pkgutil\npkgutil.resolve_name(name='redis')",
+            "import pydoc\npydoc.locate(path='redis.Redis')",
+            "__import__(name='redis')",
+        ],
+    );
+}
+
+#[test]
+fn other_names_and_arguments_of_python_are_none() {
+    must_not(
+        Language::Python,
+        &[
+            "from own import resolve_name as rn\nrn('redis')",
+            "from unittest.mock import patch as p\np('own.x', name='redis.Redis')",
+            "from unittest.mock import patch\npatch(name='x', target='own.x')",
+            "from unittest.mock import patch as p\nq('redis.Redis')",
+            "import pkgutil\nx.rn = pkgutil.resolve_name\nrn('redis')",
+            "import pkgutil\nif rn == pkgutil.resolve_name: rn('redis')",
+            "from importlib import import_module\nimport_module('own', package='redis')",
+        ],
+    );
 }

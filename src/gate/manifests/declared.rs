@@ -23,6 +23,8 @@ pub(super) enum Named {
     /// It is a folder, this one from the manifest's own (`workspace:` of npm's: that itself). Where that is the
     /// repository's own, it is no new name.
     Local(String),
+    /// It is a module of this repository, so that it is no new name.
+    Module,
     /// Read out of an address or a path that is declared under another name. Entries that forbid
     /// are compared with it; by itself it is no new name.
     Guessed,

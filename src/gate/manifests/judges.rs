@@ -61,7 +61,11 @@ impl<'a> Judges<'a> {
         let name = shown(dependency.name.as_bytes());
         let mut findings = Vec::new();
         let mut push = |rule, key: &str, message, hint| findings.push(finding(rule, path, key, message, hint));
-        let is_own = matches!(&dependency.kind, Named::Local(folder) if is_own_folder(path, folder));
+        let is_own = match &dependency.kind {
+            Named::Local(folder) => is_own_folder(path, folder),
+            Named::Module => true,
+            Named::Outright | Named::Elsewhere(_) | Named::Guessed => false,
+        };
         if is_new && dependency.kind != Named::Guessed && !is_own {
             if self.task {
                 push(

@@ -30,13 +30,48 @@ struct Found {
     at: usize,
 }
 
+/// `group:artifact` of the project itself, its group being its parent's where it has none of its own. None where that
+/// cannot be told for certain.
+pub(super) fn coordinates(text: &str) -> Option<String> {
+    let (_, properties) = read(text).ok()?;
+    let own = |key: &str| match properties.get(key)?.as_slice() {
+        [value] if !value.is_empty() => Some(value.as_str()),
+        _ => None,
+    };
+    let name = format!("{}:{}", own("project.groupId")?, own("project.artifactId")?);
+    (!name.contains("${")).then_some(name)
+}
+
 /// `group:artifact` of dependencies (also of `dependencyManagement` and of plugins), plugins,
 /// extensions and the parent.
 pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
+    let (found, properties) = read(text)?;
+    let mut declared = Declared::default();
+    let mut steps = MAX_ALL_STEPS;
+    for Found { group, artifact, at } in found {
+        let written = format!("{group}:{artifact}");
+        let names = expanded(&written, &properties, &mut steps);
+        if names.iter().any(|name| name.contains("${")) || artifact.is_empty() {
+            declared.computed.push(Computed { text: written, at });
+            continue;
+        }
+        for name in names {
+            declared
+                .found
+                .push(Dependency::new(name, artifact.as_str()).at(Some(at)));
+        }
+    }
+    Ok(declared)
+}
+
+type Properties = HashMap<String, Vec<String>>;
+
+/// The declarations, and what properties stand for.
+fn read(text: &str) -> Result<(Vec<Found>, Properties), String> {
     let mut reader = Reader::new(text);
     let mut open: Vec<Element> = Vec::new();
     let mut found: Vec<Found> = Vec::new();
-    let mut properties: HashMap<String, Vec<String>> = HashMap::new();
+    let mut properties = Properties::new();
     while let Some(event) = reader.next()? {
         match event {
             Event::Start { name, at, .. } => open.push(Element {
@@ -96,27 +131,12 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
             }
         }
     }
-    let mut declared = Declared::default();
-    let mut steps = MAX_ALL_STEPS;
-    for Found { group, artifact, at } in found {
-        let written = format!("{group}:{artifact}");
-        let names = expanded(&written, &properties, &mut steps);
-        if names.iter().any(|name| name.contains("${")) || artifact.is_empty() {
-            declared.computed.push(Computed { text: written, at });
-            continue;
-        }
-        for name in names {
-            declared
-                .found
-                .push(Dependency::new(name, artifact.as_str()).at(Some(at)));
-        }
-    }
-    Ok(declared)
+    Ok((found, properties))
 }
 
 /// All that a text with `${...}` may stand for (profiles set properties, too); what cannot be
 /// resolved keeps its reference.
-fn expanded(text: &str, properties: &HashMap<String, Vec<String>>, left: &mut usize) -> Vec<String> {
+fn expanded(text: &str, properties: &Properties, left: &mut usize) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = vec![(text.to_owned(), 0)];
     while let Some((text, steps)) = open.pop() {

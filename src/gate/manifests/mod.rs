@@ -28,6 +28,7 @@ mod lines;
 mod links;
 mod locks;
 mod maven;
+mod maven_modules;
 mod names;
 mod npm;
 mod pip;
@@ -67,6 +68,7 @@ use inline::Inline;
 use judges::{Judges, Speaks, TASK};
 use lines::Lines;
 use links::Links;
+use maven_modules::Modules;
 
 pub use explained::{ManifestRules, rules_for};
 pub(super) use inline::{Inline as InlineList, of as inline_list};
@@ -113,6 +115,7 @@ pub(super) fn judge(
     let links = Links::of(candidate, changes, survey, |side| may_name(candidate, side, &all))?;
     verdict.notices.extend(links.notice.clone());
     let mut trees = Trees {
+        modules: Modules::default(),
         base: Shelves::of(base),
         candidate: Shelves::of(candidate),
     };
@@ -211,6 +214,7 @@ pub(super) fn judge(
 }
 
 struct Trees<'a> {
+    modules: Modules,
     base: Shelves<'a>,
     candidate: Shelves<'a>,
 }
@@ -254,7 +258,12 @@ fn manifest(
         let is_guess = dependency.kind == Named::Guessed;
         let is_known = known.names.contains(&dependency.name) || is_guess && known.guesses.contains(&dependency.name);
         if reported.insert((&dependency.name, is_guess)) {
-            for mut finding in judges.name(path, format, dependency, !is_known) {
+            let is_module = format == Format::Maven
+                && !is_known
+                && !judges.denials().is_empty()
+                && trees.modules.has(base, candidate, &dependency.name)?;
+            let module = is_module.then(|| dependency.clone().of_kind(Named::Module));
+            for mut finding in judges.name(path, format, module.as_ref().unwrap_or(dependency), !is_known) {
                 finding.line = lines.of_dependency(dependency);
                 verdict.findings.push(finding);
             }

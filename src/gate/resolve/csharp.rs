@@ -22,6 +22,10 @@ pub(super) struct Namespaces {
     files: HashMap<String, Vec<Vec<u8>>>,
     /// First segments, up to two, of all namespaces.
     heads: HashSet<String>,
+    /// Every beginning of a namespace, by whole segments.
+    beginnings: HashSet<String>,
+    /// Segments that are not the first one.
+    inner: HashSet<String>,
 }
 
 /// Reads the declarations, once.
@@ -32,6 +36,8 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
         let mut namespaces = Namespaces {
             files: HashMap::new(),
             heads: HashSet::new(),
+            beginnings: HashSet::new(),
+            inner: HashSet::new(),
         };
         for path in paths {
             let text = files.text(path)?.unwrap_or_default();
@@ -46,6 +52,7 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
             for namespace in found {
                 let head: Vec<&str> = namespace.split('.').take(2).collect();
                 namespaces.heads.insert(head.join("."));
+                namespaces.note_beginnings(&namespace);
                 namespaces.files.entry(namespace).or_default().push(path.clone());
             }
         }
@@ -58,6 +65,33 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
 }
 
 impl Namespaces {
+    fn note_beginnings(&mut self, namespace: &str) {
+        for (at, _) in namespace.match_indices('.').take(MAX_SEGMENTS) {
+            self.beginnings.insert(namespace[..at].to_owned());
+        }
+        self.beginnings.insert(namespace.to_owned());
+        let inner = namespace.split('.').skip(1).take(MAX_SEGMENTS);
+        self.inner.extend(inner.map(str::to_owned));
+    }
+
+    /// Whether a namespace has this segment behind its first.
+    pub(super) fn has_inner(&self, segment: &str) -> bool {
+        self.inner.contains(&segment.to_lowercase())
+    }
+
+    /// Whether there is a namespace of this name or one below it; none of the framework's.
+    pub(super) fn has<'n>(&self, segments: impl Iterator<Item = &'n str>) -> bool {
+        let name = joined(segments);
+        !FRAMEWORK.contains(&name.split('.').next().unwrap_or_default()) && self.beginnings.contains(&name)
+    }
+
+    /// Whether a file of this namespace is named like the type.
+    pub(super) fn has_type<'n>(&self, segments: impl Iterator<Item = &'n str>, type_name: &str) -> bool {
+        let type_name = type_name.to_lowercase();
+        let paths = self.files_of(&joined(segments));
+        paths.iter().any(|path| stem(path) == type_name)
+    }
+
     /// The files that declare exactly this namespace, sorted; none of the framework's.
     pub(super) fn files_of(&self, namespace: &str) -> &[Vec<u8>] {
         let name = namespace.to_lowercase();
@@ -85,12 +119,7 @@ pub(super) fn resolve(namespaces: &Namespaces, identity: &[String]) -> Target {
             continue;
         };
         if let Some(class) = names.get(depth) {
-            let stem = |path: &[u8]| String::from_utf8_lossy(name(path)).to_lowercase();
-            let class: Vec<Vec<u8>> = paths
-                .iter()
-                .filter(|path| stem(path).split('.').next() == Some(class.as_str()))
-                .cloned()
-                .collect();
+            let class: Vec<Vec<u8>> = paths.iter().filter(|path| stem(path) == *class).cloned().collect();
             if !class.is_empty() {
                 return Target::Local(class);
             }
@@ -102,6 +131,16 @@ pub(super) fn resolve(namespaces: &Namespaces, identity: &[String]) -> Target {
         true => Target::unresolved("no file of the repository declares such a namespace"),
         false => Target::External,
     }
+}
+
+/// The name of a file before its first dot, in lower case.
+fn stem(path: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name(path)).to_lowercase();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+fn joined<'n>(segments: impl Iterator<Item = &'n str>) -> String {
+    segments.collect::<Vec<_>>().join(".").to_lowercase()
 }
 
 /// The namespaces that lines declare, in lower case, as they are written.

@@ -187,6 +187,21 @@ pub(super) fn resolve(files: &Files, packages: &mut Packages, identity: &[String
     })
 }
 
+/// Where what may be the full path of a function leads, if its beginning is a package of two segments or more.
+pub(super) fn resolve_path(files: &Files, packages: &mut Packages, identity: &[String]) -> Result<Target, Unreadable> {
+    let head = identity.get(..2).map(|head| head.join(".")).unwrap_or_default();
+    if !packages.heads.contains(&head) {
+        return Ok(Target::External);
+    }
+    for depth in (2..identity.len().min(MAX_SEGMENTS)).rev() {
+        let paths = packages.files_of(files, &identity[..depth].join("."))?;
+        if !paths.is_empty() {
+            return Ok(Target::all(paths.iter().map(|path| parent(path).to_vec()).collect()));
+        }
+    }
+    Ok(Target::External)
+}
+
 /// The package that a file declares. Most declarations are read without the rest of the file; where one has an
 /// escape, a comment in it or a line break, the language's scanner decides.
 fn declared(path: &[u8], text: &str) -> Option<String> {

@@ -164,7 +164,10 @@ impl<'a> Resolver<'a> {
             Language::Go => go::resolve(files, &mut known.go, &import.raw, from),
             Language::Java | Language::Kotlin => {
                 let packages = jvm::packages(files, &mut known.jvm)?;
-                jvm::resolve(files, packages, &import.identity)
+                match import.kind {
+                    ImportKind::Member => jvm::resolve_path(files, packages, &import.identity),
+                    _ => jvm::resolve(files, packages, &import.identity),
+                }
             }
             Language::C => Ok(c::resolve(files, &import.raw, from)),
             Language::CSharp => {
@@ -180,6 +183,41 @@ impl<'a> Resolver<'a> {
                 Ok(php::resolve(files, prefixes, import, from))
             }
         }
+    }
+
+    /// What an import may stand for by the namespaces around it: those names alone of which this tree declares a
+    /// namespace that goes on behind what is around. Only of C#.
+    pub fn within(&mut self, language: Language, import: &Import) -> Result<Vec<Import>, Unreadable> {
+        let (Language::CSharp, Some(within), Some(first)) = (language, &import.within, import.first_segment()) else {
+            return Ok(Vec::new());
+        };
+        let known = self.known()?;
+        let namespaces = csharp::namespaces(&known.files, &mut known.csharp)?;
+        if !namespaces.has_inner(first) {
+            return Ok(Vec::new());
+        }
+        // In an expression the name may be a member's: its type must be known as well.
+        let type_name = match import.kind {
+            ImportKind::Member => import.identity.get(1).map(String::as_str),
+            _ => None,
+        };
+        Ok(within
+            .beginnings()
+            .filter(|around| {
+                let name = || around.iter().map(String::as_str).chain([first]);
+                match type_name {
+                    None => namespaces.has(name()),
+                    Some(type_name) => {
+                        namespaces.has(name().chain([type_name])) || namespaces.has_type(name(), type_name)
+                    }
+                }
+            })
+            .map(|around| Import {
+                identity: around.iter().chain(&import.identity).cloned().collect(),
+                within: None,
+                ..import.clone()
+            })
+            .collect())
     }
 
     /// The files that declare exactly the package or namespace of this name, sorted: of Java, Kotlin and C#, where a

@@ -85,6 +85,7 @@ fn included(
     let inside = inline.modules(files, from, import.line)?.join("/");
     if !inside.is_empty() {
         let stem = name(from).strip_suffix(b".rs").unwrap_or(name(from));
+        folders.push(join(here, stem));
         folders.push(join(here, inside.as_bytes()));
         folders.push(join(&join(here, stem), inside.as_bytes()));
     }
@@ -92,7 +93,15 @@ fn included(
         .iter()
         .filter_map(|folder| follow(folder, path.as_bytes()))
         .collect();
-    let found = paths.iter().filter_map(|path| Some(files.find(path)?.path)).collect();
+    // The file of a module inside one that is moved may be `x/mod.rs` as well.
+    let is_there = |path: &Vec<u8>| {
+        let folder = || path.strip_suffix(b".rs").map(|stem| join(stem, b"mod.rs"));
+        files
+            .find(path)
+            .or_else(|| files.find(&folder()?))
+            .map(|spot| spot.path)
+    };
+    let found = paths.iter().filter_map(is_there).collect();
     Ok(match Target::all(found) {
         Target::External if paths.is_empty() => Target::unresolved("it leads out of the repository"),
         Target::External => Target::unresolved("no such file"),

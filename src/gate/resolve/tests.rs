@@ -100,6 +100,7 @@ pub(super) fn import(language: Language, raw: &str) -> Import {
         kind: ImportKind::Static,
         line: 1,
         column: 1,
+        within: None,
     }
 }
 

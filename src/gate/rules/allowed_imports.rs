@@ -57,6 +57,11 @@ pub(super) fn judge(
             {
                 continue;
             }
+            match import.kind {
+                ImportKind::Member if source.language == Language::Kotlin => continue,
+                ImportKind::Relative | ImportKind::Text => continue,
+                _ => {}
+            }
             let leads = source.leads(import);
             // Whatever it is, its own file tells that it is no package.
             if import.identity.is_empty() && leads.is_empty() || import.kind == ImportKind::Declared {
@@ -99,6 +104,11 @@ pub(super) fn judge(
 }
 
 fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+    for import in own.candidate.within(language, import)? {
+        if own.own(language, &import, from)? {
+            return Ok(false);
+        }
+    }
     Ok(match own.candidate.resolve(language, import, from)? {
         Target::External => true,
         // It begins with what is the repository's own.

@@ -5,6 +5,7 @@
 
 mod computed;
 mod followed;
+mod loads;
 mod remapped;
 mod sources;
 mod strays;
@@ -13,6 +14,7 @@ mod surroundings;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use followed::Followed;
 use sources::Loaded;
@@ -22,7 +24,7 @@ use surroundings::Surroundings;
 use super::aliases::{self, Aliases};
 use super::crate_names;
 use super::{Resolvers, finding, shown};
-use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::imports::{self, Import, ImportKind, Language, Within};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule, Stance};
 use crate::gate::resolve::Target;
@@ -77,8 +79,10 @@ struct Known<'a> {
 /// The imports of a base version, and what makes each of them known.
 struct Earlier {
     found: Vec<Import>,
-    spellings: HashSet<(String, Vec<String>, bool)>,
+    spellings: HashSet<Spelling>,
 }
+
+type Spelling = (String, Vec<String>, bool, Option<Arc<Within>>);
 
 impl Known<'_> {
     fn has(&self, import: &Import) -> Result<bool, Unreadable> {
@@ -210,6 +214,9 @@ pub(super) fn judge<'p>(
             (&found, &known),
             verdict,
         )?);
+        if language == Language::Ruby {
+            loads::judge(own_modules, (&path, &areas), (&found, &known), &mut verdict.findings)?;
+        }
         let file = around.file((&path, language), &found, own_modules)?;
         for area in &areas {
             file.judge(area, &found, &known, own_modules, verdict)?;
@@ -272,11 +279,12 @@ fn is_style(path: &[u8]) -> bool {
 }
 
 /// What makes two imports the same one. A type that becomes a value is another import.
-fn spelling(import: &Import) -> (String, Vec<String>, bool) {
+fn spelling(import: &Import) -> Spelling {
     (
         import.raw.clone(),
         import.identity.clone(),
         import.kind == ImportKind::TypeOnly,
+        import.within.clone(),
     )
 }
 
@@ -352,6 +360,15 @@ impl File<'_> {
                     }
                 }
                 Ok(is_own)
+            }
+            Language::CSharp => own_modules.goes_first(
+                self.language,
+                &imports::as_matched(entry, self.language, import),
+                self.path,
+            ),
+            // A path out of the repository leads to nothing of its own.
+            Language::Ruby | Language::Php | Language::C if !imports::matches(entry, self.language, import) => {
+                Ok(false)
             }
             _ => own_modules.goes_first(self.language, import, self.path),
         }
@@ -433,7 +450,9 @@ impl File<'_> {
                         .iter()
                         .any(|import| imports::matches(entry, self.language, import))
             }
-            (_, _) => imports::matches(entry, self.language, import),
+            (_, _) => self
+                .all(import)
+                .any(|import| imports::matches(entry, self.language, import)),
         };
         if matched { Answer::Forbidden } else { Answer::Other }
     }

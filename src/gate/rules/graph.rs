@@ -10,8 +10,10 @@
 //! import: putting itself into a package is an edge to the area in which most files of it lie in the
 //! base, or in the candidate where the base does not know it. Only the same name counts: a namespace of
 //! C# sees those around it too, but every project of a company begins with the company's name. Where
-//! the base has a file of the package in the same folder, a person has let it in.
+//! the base has a file of the package in the same folder, a person has let it in. Tests of the same module
+//! (`src/test/java` beside `src/main/java`) are none of the package's files for a file that is no test.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::forbidden_imports::Scanned;
@@ -32,7 +34,7 @@ pub(super) fn judge(
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
     let (mut unresolved, mut named) = (0usize, Vec::new());
-    let mut spreads: HashMap<(Language, String), Spread> = HashMap::new();
+    let mut spreads: HashMap<(Language, String, Option<&[u8]>), Spread> = HashMap::new();
     for source in sources {
         let bound: Vec<(&Area, &[String])> = source
             .areas
@@ -43,15 +45,23 @@ pub(super) fn judge(
             continue;
         }
         let mut reported = HashSet::new();
+        let mut new: Vec<Cow<Import>> = Vec::new();
         for import in source.new_imports()? {
+            new.push(Cow::Borrowed(import));
+            let within = own.candidate.within(source.language, import)?;
+            new.extend(within.into_iter().map(Cow::Owned));
+        }
+        for import in &new {
+            let import: &Import = import;
             if import.kind == ImportKind::Declared {
                 if !shares_names(source.language) || is_accepted(policy, own, source, import)? {
                     continue;
                 }
-                let key = (source.language, import.raw.clone());
+                let key = (source.language, import.raw.clone(), module_of_main(&source.path));
                 if !spreads.contains_key(&key) {
-                    let spread = Spread::of(policy, declaring(own, source.language, &import.raw)?);
-                    spreads.insert(key.clone(), spread);
+                    let mut files = declaring(own, source.language, &import.raw)?;
+                    files.retain(|path| !is_test_beside(key.2, path));
+                    spreads.insert(key.clone(), Spread::of(policy, files));
                 }
                 let Some(spread) = spreads.get(&key) else { continue };
                 for (area, allowed) in &bound {
@@ -73,6 +83,8 @@ pub(super) fn judge(
             let places = match own.candidate.resolve(source.language, import, &source.path)? {
                 Target::Local(places) => places,
                 Target::External => continue,
+                // What only may be a name, or is the namespace's own, need not lead anywhere.
+                Target::Unresolved(_) if matches!(import.kind, ImportKind::Relative | ImportKind::Text) => continue,
                 Target::Unresolved(why) => {
                     unresolved += 1;
                     if named.len() < MAX_NAMED {
@@ -144,6 +156,36 @@ fn is_accepted(policy: &Policy, own: &mut Resolvers, source: &Scanned, import: &
         && own
             .base
             .is_declared_beside(source.language, &import.raw, &source.path)?)
+}
+
+/// The folder above `src/` of a file of Java or Kotlin that is no test: `m` of `m/src/main/java/x/X.java` and of
+/// `m/src/commonMain/kotlin/X.kt`.
+pub(in crate::gate) fn module_of_main(path: &[u8]) -> Option<&[u8]> {
+    let (module, set) = source_set(path)?;
+    (set == b"main" || set.ends_with(b"Main")).then_some(module)
+}
+
+/// Whether a file is a test of this module. Tests share a package with what they test, which is built without them.
+pub(in crate::gate) fn is_test_beside(module: Option<&[u8]>, path: &[u8]) -> bool {
+    module.is_some()
+        && source_set(path).is_some_and(|(of, set)| {
+            Some(of) == module && (set.starts_with(b"test") || set.ends_with(b"Test") || set.ends_with(b"Tests"))
+        })
+}
+
+/// What stands before and behind the `src/` of `m/src/test/java/...`: a folder of sources and one of a language.
+fn source_set(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    if !path.ends_with(b".java") && !path.ends_with(b".kt") {
+        return None;
+    }
+    let start = match path.strip_prefix(b"src/") {
+        Some(_) => 0,
+        None => memchr::memmem::find(path, b"/src/")? + 1,
+    };
+    let mut parts = path[start + 4..].split(|&byte| byte == b'/');
+    let set = parts.next()?;
+    let is_language = matches!(parts.next()?, b"java" | b"kotlin");
+    (is_language && parts.next().is_some()).then_some((&path[..start], set))
 }
 
 /// Whether the base has another file of the package in the area: a package that spans areas already may grow in each.
@@ -318,5 +360,28 @@ fn edge(area: &Area, allowed: &[String], owner: &Area, import: &Import, path: &[
                 owner.name, area.name
             ),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_beside_the_main_sources_of_their_module_alone() {
+        for (main, test, is_beside) in [
+            ("src/main/java/a/A.java", "src/test/java/a/ATest.java", true),
+            ("m/src/main/kotlin/A.kt", "m/src/integrationTest/kotlin/AIt.kt", true),
+            ("m/src/commonMain/kotlin/A.kt", "m/src/commonTest/kotlin/ATest.kt", true),
+            ("m/src/main/java/a/A.java", "m/src/testFixtures/java/a/F.java", true),
+            ("m/src/main/java/a/A.java", "n/src/test/java/a/ATest.java", false),
+            ("m/src/main/java/a/A.java", "m/src/main/java/a/B.java", false),
+            ("m/src/main/java/a/A.java", "m/src/test/ATest.java", false),
+            ("m/src/test/java/a/B.java", "m/src/test/java/a/ATest.java", false),
+            ("payments/A.java", "src/test/java/a/ATest.java", false),
+        ] {
+            let module = module_of_main(main.as_bytes());
+            assert_eq!(is_test_beside(module, test.as_bytes()), is_beside, "{main} {test}");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Paths of JavaScript that lead to what git does not have: through a link into `node_modules`, or over the
-//! top of the repository.
+//! Paths of JavaScript, Ruby, PHP and C that lead to what git does not have: through a link into `node_modules`,
+//! or over the top of the repository.
 //!
 //! Invariant: such a path names no own module. Behind a folder of other people's packages it names the
 //! package there. Elsewhere nothing tells where a package's name begins, so each part of what is left of the
@@ -8,7 +8,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::gate::imports::{self, Import, ImportKind, Language, VENDORED, javascript_identity, percent_decoded};
+use crate::gate::imports::{
+    self, Import, ImportKind, Language, VENDORED, include_identity, javascript_identity, percent_decoded, vendored,
+};
 use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::resolve::follow;
 use crate::gate::tree::{Oid, Side, join, lookup};
@@ -70,6 +72,37 @@ impl<'a> Outside<'a> {
                 .into_iter()
                 .map(|path| Import {
                     identity: javascript_identity(&path),
+                    raw: path,
+                    ..import.clone()
+                })
+                .filter(|lead| !lead.identity.is_empty() && lead.identity != import.identity)
+                .collect();
+            if !all.is_empty() {
+                leads.insert(raw.to_owned(), all);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`leads`](Self::leads), for the paths of Ruby, PHP and C.
+    pub(super) fn paths(
+        &mut self,
+        language: Language,
+        found: &[Import],
+        from: &[u8],
+        leads: &mut HashMap<String, Vec<Import>>,
+    ) -> Result<(), Unreadable> {
+        for import in found {
+            let raw = import.raw.as_str();
+            let Some(path) = path_of(language, import).filter(|_| !leads.contains_key(raw)) else {
+                continue;
+            };
+            let path = path.replace('\\', "/");
+            let all: Vec<Import> = self
+                .packages(path.as_bytes(), from)?
+                .into_iter()
+                .map(|path| Import {
+                    identity: named(&path),
                     raw: path,
                     ..import.clone()
                 })
@@ -213,6 +246,30 @@ impl<'a> Outside<'a> {
     }
 }
 
+/// The path from the file's folder that an import names, if it is one.
+fn path_of(language: Language, import: &Import) -> Option<&str> {
+    let raw = import.raw.as_str();
+    match (language, import.kind) {
+        (_, ImportKind::Opaque) => None,
+        (Language::C, _) => {
+            let path = raw.trim_matches(['"', '<', '>']);
+            (raw.starts_with('"') || path.starts_with(['.', '/']) || path.contains("/../")).then_some(path)
+        }
+        // What stands behind `__DIR__` begins with a slash.
+        (Language::Php, ImportKind::Include) => (!raw.contains("://")).then(|| raw.trim_start_matches('/')),
+        (Language::Ruby, _) => {
+            let is_path = raw.starts_with(['.', '/']) || import.identity.is_empty() && !raw.starts_with('~');
+            is_path.then_some(raw)
+        }
+        _ => None,
+    }
+}
+
+/// The segments of what [`Outside::packages`] gives, without the ending of a file.
+fn named(path: &str) -> Vec<String> {
+    include_identity(&vendored(path).unwrap_or_default().join("/"))
+}
+
 /// Walks a path of the tree, without `.` and `..` in it, through links.
 fn walk(tree: &dyn Tree, path: &[u8]) -> Result<Spot, Unreadable> {
     let mut todo: VecDeque<Vec<u8>> = split(path).map(<[u8]>::to_vec).collect();
@@ -352,6 +409,30 @@ mod tests {
         assert_eq!(parts(after_dots(b".././../redis")), ["./node_modules/redis"]);
         assert_eq!(parts(&b"a/".repeat(1000)).len(), MAX_PARTS);
         assert!(parts(after_dots(b"../..")).is_empty());
+    }
+
+    #[test]
+    fn paths_of_other_languages_are_told_from_names() {
+        let path = |language, raw: &str, kind| {
+            let import = Import {
+                raw: raw.to_owned(),
+                kind,
+                ..crate::gate::imports::named(language, "x")
+            };
+            path_of(language, &import).map(str::to_owned)
+        };
+        let include = ImportKind::Include;
+        assert_eq!(path(Language::C, "\"../x.h\"", include).as_deref(), Some("../x.h"));
+        assert_eq!(path(Language::C, "<../x.h>", include).as_deref(), Some("../x.h"));
+        assert_eq!(path(Language::C, "<x/y.h>", include), None);
+        assert_eq!(path(Language::Php, "/../x.php", include).as_deref(), Some("../x.php"));
+        assert_eq!(path(Language::Php, "A\\B", ImportKind::Static), None);
+        assert_eq!(
+            path(Language::Ruby, "../x", ImportKind::Require).as_deref(),
+            Some("../x")
+        );
+        assert_eq!(path(Language::Ruby, "x/y", ImportKind::Require), None);
+        assert_eq!(named("./node_modules/redis/client.rb"), ["redis", "client"]);
     }
 
     #[test]

@@ -424,3 +424,114 @@ fn the_repositorys_own_folders_are_no_new_names_and_copies_are() {
         assert_eq!(outcome.code, 8, "{content}: {outcome}");
     }
 }
+
+/// A pom.xml with these coordinates and dependencies.
+fn pom(group: &str, artifact: &str, dependencies: &[(&str, &str)]) -> String {
+    let dependencies: String = dependencies
+        .iter()
+        .map(|(group, artifact)| {
+            format!("<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId></dependency>\n")
+        })
+        .collect();
+    format!(
+        "<project>\n<groupId>{group}</groupId>\n<artifactId>{artifact}</artifactId>\n<dependencies>\n{dependencies}\
+         </dependencies>\n</project>\n"
+    )
+}
+
+#[test]
+fn a_module_of_maven_is_no_new_name() {
+    let repo = with("max_new_top_level_dirs: 9\ndependencies: {new: deny}\n");
+    repo.checkout("main");
+    repo.change("core/pom.xml", &pom("com.acme", "core", &[]));
+    repo.change(
+        "web/pom.xml",
+        "<project><parent><groupId>com.acme</groupId><artifactId>all</artifactId></parent>\
+         <artifactId>web</artifactId></project>\n",
+    );
+    repo.checkout("f");
+    repo.git(["merge", "--quiet", "main"]);
+    // Modules that were there, and one that the change adds.
+    repo.write(
+        "jobs/pom.xml",
+        pom("com.acme.jobs", "jobs", &[("com.acme", "core"), ("com.acme", "web")]),
+    );
+    repo.write(
+        "app/pom.xml",
+        pom(
+            "com.acme",
+            "app",
+            &[("${project.groupId}", "core"), ("com.acme.jobs", "jobs")],
+        ),
+    );
+    repo.commit("modules");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}
+
+#[test]
+fn what_no_module_of_maven_is_stays_a_new_name() {
+    let repo = with("max_new_top_level_dirs: 9\ndependencies: {new: deny}\n");
+    repo.checkout("main");
+    repo.change("core/pom.xml", &pom("com.acme", "core", &[]));
+    repo.change("vendor/x/pom.xml", &pom("com.other", "x", &[]));
+    repo.checkout("f");
+    repo.git(["merge", "--quiet", "main"]);
+    // A module of another group that the change adds makes no package its own.
+    repo.write("fake/pom.xml", pom("org.redis", "client", &[]));
+    repo.write(
+        "app/pom.xml",
+        pom(
+            "com.acme",
+            "app",
+            &[("com.acme", "none"), ("org.redis", "client"), ("com.other", "x")],
+        ),
+    );
+    repo.commit("modules");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "app/pom.xml:5: new dependency `com.acme:none`",
+            "app/pom.xml:6: new dependency `org.redis:client`",
+            "app/pom.xml:7: new dependency `com.other:x`",
+            "3 findings",
+        ],
+    );
+}
+
+#[test]
+fn a_module_of_maven_that_is_forbidden_is_8_all_the_same() {
+    let repo = with("max_new_top_level_dirs: 9\ndependencies: {new: deny, forbidden: [\"org.redis:client\"]}\n");
+    repo.checkout("main");
+    repo.change("core/pom.xml", &pom("org.redis", "core", &[]));
+    repo.checkout("f");
+    repo.git(["merge", "--quiet", "main"]);
+    repo.write("fake/pom.xml", pom("org.redis", "client", &[]));
+    repo.write("app/pom.xml", pom("com.acme", "app", &[("org.redis", "client")]));
+    repo.commit("modules");
+    repo.agentgate(["check", "--base", "main"]).expect(
+        8,
+        &[
+            "app/pom.xml:5: new dependency `org.redis:client`, which is forbidden",
+            "1 finding",
+        ],
+    );
+}
+
+#[test]
+fn projects_of_gradle_and_net_are_no_new_names() {
+    let repo = with("max_new_top_level_dirs: 9\ndependencies: {new: deny}\n");
+    repo.write(
+        "app/build.gradle",
+        "dependencies {\n  implementation project(':core')\n}\n",
+    );
+    repo.write(
+        "web/build.gradle.kts",
+        "dependencies {\n  implementation(project(\":core\"))\n}\n",
+    );
+    repo.write(
+        "a/a.csproj",
+        "<Project><ItemGroup><ProjectReference Include=\"../b/b.csproj\" /></ItemGroup></Project>\n",
+    );
+    repo.commit("projects");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}

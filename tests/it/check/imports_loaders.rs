@@ -32,6 +32,12 @@ fn what_python_loads_by_a_dotted_string_is_5() {
         "import importlib.util\nimportlib.util.find_spec(\"redis\")\n",
         "import pydoc\npydoc.locate(\"redis.Redis\")\n",
         "from unittest import mock\nmock.patch(\"redis.Redis\")\n",
+        "from pkgutil import resolve_name as rn\nrn(\"redis\")\n",
+        "from importlib import import_module as im\nim(\"redis\")\n",
+        "from unittest.mock import patch as p\np(\"redis.Redis\")\n",
+        "import importlib as il\nil.import_module(\"redis\")\n",
+        "from unittest.mock import patch\npatch(target=\"redis.Redis\")\n",
+        "from importlib import import_module\nimport_module(name=\"redis\")\n",
     ] {
         check("payments/a.py", source).expect(5, &["payments/a.py:2"]);
     }
@@ -39,6 +45,8 @@ fn what_python_loads_by_a_dotted_string_is_5() {
 
 #[test]
 fn another_objects_method_passes() {
+    let source = "from own import resolve_name as rn\nrn(\"redis\")\n";
+    check("payments/a.py", source).expect(0, &[]);
     check("payments/a.py", "obj.import_module(\"redis\")\n").expect(0, &[]);
     check("payments/a.js", "obj.require(\"redis\");\n").expect(0, &[]);
 }
@@ -93,4 +101,51 @@ fn paths_of_ruby_from_the_file_are_edges() {
     ] {
         edge("payments/a.rb", source).expect(5, &["payments/a.rb:1", "`billing/x.rb` of billing"]);
     }
+}
+
+#[test]
+fn what_kernel_and_modules_of_ruby_load_is_5() {
+    for source in [
+        "Kernel.require \"redis\"\n",
+        "::Kernel.require(\"redis\")\n",
+        "Kernel.load \"redis.rb\"\n",
+        "Kernel::load(\"redis/client.rb\")\n",
+        "autoload :Redis, \"redis\"\n",
+        "Kernel.autoload(:Redis, \"redis\")\n",
+        "Object.autoload :Redis, \"redis/client\"\n",
+    ] {
+        check("payments/a.rb", source).expect(5, &["payments/a.rb:1"]);
+    }
+}
+
+#[test]
+fn ruby_that_is_loaded_under_another_ending_is_9() {
+    for source in [
+        "load \"./w.txt\"\n",
+        "load \"#{__dir__}/w.txt\"\n",
+        "Kernel.load(File.join(__dir__, \"w.txt\"))\n",
+        "load \"payments/w.txt\"\n",
+    ] {
+        let repo = on_branch();
+        repo.write("payments/w.txt", "require \"redis\"\n");
+        repo.change("payments/a.rb", source);
+        repo.agentgate(["check", "--base", "main"])
+            .expect(9, &["payments/a.rb:1", "loads `payments/w.txt` as Ruby"]);
+    }
+}
+
+#[test]
+fn ruby_that_is_loaded_and_read_anyway_passes() {
+    let repo = on_branch();
+    for name in ["w.rb", "w.rake", "Rakefile"] {
+        repo.write(format!("payments/{name}"), "1\n");
+    }
+    repo.write("payments/run", "#!/usr/bin/env ruby\n1\n");
+    repo.write("payments/w.txt", "1\n");
+    repo.change(
+        "payments/a.rb",
+        "load \"./w.rb\"\nload \"./w.rake\"\nload \"./Rakefile\"\nload \"./run\"\nload \"./none.txt\"\nx.load \
+         \"./w.txt\"\nYAML.load \"./w.txt\"\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
 }

@@ -114,3 +114,60 @@ fn a_package_with_entries_of_its_own_passes() {
     );
     check(&repo).expect(0, &[]);
 }
+
+#[test]
+fn a_path_of_another_language_over_the_top_of_the_repository_is_5() {
+    for (path, source) in [
+        ("payments/a.rb", "require_relative \"../../../lib/redis\"\n"),
+        ("payments/a.rb", "require \"../../lib/redis/client\"\n"),
+        ("payments/a.rb", "load \"/opt/redis/client.rb\"\n"),
+        (
+            "payments/a.php",
+            "<?php include __DIR__ . '/../../lib/redis/client.php';\n",
+        ),
+        ("payments/a.php", "<?php require '../../lib/redis/client.php';\n"),
+        ("payments/a.c", "#include \"../../lib/redis/client.h\"\n"),
+        ("payments/a.c", "#include <../../../lib/redis/client.h>\n"),
+    ] {
+        let repo = on_branch();
+        repo.write(path, source);
+        check(&repo).expect(5, &[&format!("{path}:1")]);
+    }
+}
+
+#[test]
+fn paths_of_other_languages_inside_the_repository_pass() {
+    let repo = on_branch();
+    repo.write("payments/lib/redis/client.rb", "1\n");
+    repo.write("payments/lib/redis/client.php", "<?php\n");
+    repo.write("payments/lib/redis/client.h", "\n");
+    repo.write(
+        "payments/a.rb",
+        "require_relative \"../payments/lib/redis/client\"\nrequire_relative \"lib/redis/client\"\n",
+    );
+    repo.write(
+        "payments/a.php",
+        "<?php include __DIR__ . '/../payments/lib/redis/client.php';\n",
+    );
+    repo.write("payments/a.c", "#include \"../payments/lib/redis/client.h\"\n");
+    // Out of it, and no package of the policy.
+    repo.write("payments/b.php", "<?php require __DIR__ . '/../../../autoload.php';\n");
+    repo.write("payments/b.rb", "require_relative \"../../x\"\n");
+    check(&repo).expect(0, &[]);
+}
+
+#[test]
+fn a_link_out_of_the_repository_hides_no_package_of_another_language() {
+    for (path, source) in [
+        (
+            "payments/a.rb",
+            "require_relative \"k/redis\"\nrequire_relative \"./k/redis\"\n",
+        ),
+        ("payments/a.php", "<?php include __DIR__ . '/k/redis/x.php';\n"),
+        ("payments/a.c", "#include \"k/redis/x.h\"\n"),
+    ] {
+        let repo = linked("payments/k", "../../lib");
+        repo.write(path, source);
+        check(&repo).expect(5, &[path]);
+    }
+}

@@ -421,3 +421,23 @@ fn what_import_loads_and_is_a_script_is_5() {
             .expect(5, &["payments/w", "1 finding in 1 path"]);
     }
 }
+
+#[test]
+fn a_path_inside_a_moved_module_of_rust_is_an_edge() {
+    for line in [
+        "#[path = \"..\"] mod a {\n#[path = \"billing/x.rs\"] mod x; }",
+        "mod b { #[path = \"../..\"] mod a {\n#[path = \"billing/x.rs\"] mod x; } }",
+        "#[path = \"..\"] mod a { mod billing {\npub mod x; } }",
+    ] {
+        let repo = scene(&[]);
+        repo.change("payments/a.rs", &format!("{line}\n"));
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &["payments/a.rs:2", "`billing/x.rs` of billing"]);
+    }
+    let repo = scene(&[]);
+    repo.change(
+        "payments/a.rs",
+        "mod a { #[path = \"x.rs\"] mod x; }\nmod b { mod x; }\n",
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}

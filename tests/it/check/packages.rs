@@ -158,3 +158,58 @@ fn nested_namespaces_are_joined_wherever_they_stand() {
             .expect(5, &["payments/Spy.cs:1", "Acme.Db"]);
     }
 }
+
+/// A module whose sources and whose tests are areas, with a test on `main`.
+fn tested(language: &str, end: &str) -> Repo {
+    let repo = Repo::empty();
+    repo.write(
+        "architecture/invariants.yml",
+        "version: 1\nmain: {allowed_roots: [m/src/main/], may_depend_on: []}\ntest: {allowed_roots: [m/src/test/], \
+         may_depend_on: []}\nother: {allowed_roots: [n/], may_depend_on: []}\n",
+    );
+    let test = format!("m/src/test/{language}/com/acme/pay/PayTest.{end}");
+    repo.write(&test, "package com.acme.pay;\nclass PayTest {}\n");
+    repo.write("n/README", "x\n");
+    repo.commit("start");
+    repo.branch("f");
+    repo
+}
+
+#[test]
+fn the_first_class_of_a_package_that_has_tests_passes() {
+    for (language, end) in [("java", "java"), ("kotlin", "kt")] {
+        let repo = tested(language, end);
+        let path = format!("m/src/main/{language}/com/acme/pay/Pay.{end}");
+        repo.change(&path, "package com.acme.pay;\nclass Pay {}\n");
+        repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    }
+}
+
+#[test]
+fn a_class_of_another_module_joins_no_package_of_tests() {
+    let repo = tested("java", "java");
+    repo.change(
+        "n/src/main/java/com/acme/pay/Pay.java",
+        "package com.acme.pay;\nclass Pay {}\n",
+    );
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["n/src/main/java/com/acme/pay/Pay.java:1", "of test"]);
+}
+
+#[test]
+fn the_first_test_of_a_package_depends_on_what_it_tests() {
+    let repo = tested("java", "java");
+    repo.checkout("main");
+    repo.change(
+        "m/src/main/java/com/acme/cart/Cart.java",
+        "package com.acme.cart;\nclass Cart {}\n",
+    );
+    repo.checkout("f");
+    repo.git(["merge", "--quiet", "main"]);
+    repo.change(
+        "m/src/test/java/com/acme/cart/CartTest.java",
+        "package com.acme.cart;\nclass CartTest {}\n",
+    );
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["CartTest.java:1", "of main"]);
+}

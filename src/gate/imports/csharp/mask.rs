@@ -16,6 +16,8 @@ pub struct Masked {
     pub mask: Vec<u8>,
     /// Offsets after the `#`, and of the line's end.
     pub directives: Vec<(usize, usize)>,
+    /// Whether there is an `#if`.
+    pub has_branches: bool,
 }
 
 /// A string literal.
@@ -54,6 +56,7 @@ struct Masker<'a> {
     /// Branches that nobody compiles, apart from each other and in order.
     skipped: Vec<(usize, usize)>,
     directives: Vec<(usize, usize)>,
+    has_branches: bool,
 }
 
 const CROSSES: &str = "has a comment or string that goes over the end of a conditional branch";
@@ -66,6 +69,7 @@ pub fn mask(source: &[u8]) -> Result<Masked, Fault> {
         sections: Vec::new(),
         skipped: Vec::new(),
         directives: Vec::new(),
+        has_branches: false,
     };
     masker.directive(masker.lexer.at)?;
     while masker.lexer.at < source.len() {
@@ -93,6 +97,7 @@ pub fn mask(source: &[u8]) -> Result<Masked, Fault> {
     Ok(Masked {
         mask: masker.lexer.out,
         directives: masker.directives,
+        has_branches: masker.has_branches,
     })
 }
 
@@ -344,10 +349,13 @@ impl Masker<'_> {
         let end = line_end(source, hash);
         let (word, rest) = word(source, hash + 1, end);
         match word {
-            b"if" => self.sections.push(Section {
-                start: end,
-                never: is_false(&source[rest..end]),
-            }),
+            b"if" => {
+                self.has_branches = true;
+                self.sections.push(Section {
+                    start: end,
+                    never: is_false(&source[rest..end]),
+                });
+            }
             b"elif" | b"else" | b"endif" => {
                 if self.sections.pop().is_none() {
                     return Err(Fault {

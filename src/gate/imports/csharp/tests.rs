@@ -2,7 +2,7 @@
 
 use super::super::Language::CSharp;
 use super::super::tests::{hits, raws};
-use super::super::{ImportKind, imports};
+use super::super::{ImportKind, imports, matches};
 
 /// The identities of one kind.
 fn of(kind: ImportKind, source: &str) -> Vec<String> {
@@ -526,4 +526,60 @@ fn a_word_names_an_inner_part_of_a_namespace_in_an_expression() {
     ] {
         assert_eq!(hits(CSharp, code, "redis"), is_hit, "{code}");
     }
+}
+
+#[test]
+fn a_name_may_begin_in_a_namespace_around_it() {
+    for source in [
+        "namespace StackExchange { using Redis; }",
+        "namespace StackExchange.Own { using Redis.Client; }",
+        "namespace StackExchange.Own; class X { Redis.Client c; }",
+        "namespace StackExchange { namespace Own { class X { object c = new Redis.Client(); } } }",
+        "namespace StackExchange.Own { using R = Redis; class X { R.Client c; } }",
+        "namespace StackExchange.Own { class X { void F() { Redis.Client.Open(); } } }",
+        "namespace X { }\nnamespace StackExchange { namespace A { } class B { Redis.Client c; } }",
+        "namespace stackexchange; using redis;",
+        // Which branch is compiled nobody tells.
+        "namespace StackExchange {\n#if NEVER\n}\n#endif\nusing Redis; }",
+        "namespace StackExchange.Own;\n#if NEVER\nnamespace Y;\n#endif\nusing Redis;",
+        "#if NEVER\nnamespace Y {\n#endif\nnamespace StackExchange { using Redis; }\n#if NEVER\n}\n#endif",
+    ] {
+        assert!(hits(CSharp, source, "StackExchange.Redis"), "{source}");
+    }
+}
+
+#[test]
+fn what_no_namespace_around_makes_the_entry_is_none() {
+    for source in [
+        "using Redis; namespace StackExchange { }",
+        "namespace StackExchange { } namespace Own { using Redis; }",
+        "namespace StackExchange { using RedisX; }",
+        "namespace Own { using Redis; }",
+        "namespace StackExchange { using global::Redis; }",
+        "namespace StackExchange { class X { int F() => Redis.Url; } }",
+        "namespace StackExchange { class X { Own Redis; int F() => Redis.Client.Open(); } }",
+        "namespace Own.StackExchange { using Redis; }",
+    ] {
+        assert!(!hits(CSharp, source, "StackExchange.Redis"), "{source}");
+    }
+    // A file in a forbidden namespace is told of by its declaration, not by each of its names.
+    let found = imports(CSharp, b"namespace StackExchange.Redis; using Own;").expect("it can be read");
+    let hit = found
+        .iter()
+        .filter(|import| matches("StackExchange.Redis", CSharp, import));
+    assert_eq!(hit.count(), 1);
+    assert!(!hits(CSharp, "namespace Acme.Redis.Own; using Db;", "redis"));
+}
+
+#[test]
+fn names_below_many_namespaces_end_soon() {
+    let started = std::time::Instant::now();
+    let nested = "namespace A { ".repeat(60) + &"namespace B { A.B c; } ".repeat(20_000);
+    let found = imports(CSharp, nested.as_bytes()).expect("it can be read");
+    assert!(!found.iter().any(|import| matches("B.C.D", CSharp, import)));
+    let branches: String = (0..600).map(|at| format!("namespace N{at} {{ }}\n")).collect();
+    assert!(imports(CSharp, branches.as_bytes()).is_ok());
+    let fault = imports(CSharp, format!("#if X\n#endif\n{branches}").as_bytes()).expect_err("too many");
+    assert!(fault.why.contains("namespaces"), "{fault:?}");
+    assert!(started.elapsed().as_secs() < 20);
 }

@@ -1,4 +1,4 @@
-//! Classes of PHP's global namespace: `new Redis()` in a file without a namespace.
+//! Classes by one word: `new Redis()` in a file without a namespace, `new Client()` in `namespace Redis`.
 //!
 //! A name of one word counts where only a class can stand, unless a `use` binds it or the file
 //! declares it for certain: a declaration in braces may never be reached, and then the name is the
@@ -16,30 +16,36 @@ impl Scanner<'_> {
     /// After `class` and the like, with the name ahead.
     pub(super) fn declared_class(&mut self) {
         let name = self.cursor.peek_over_lines();
-        if name.kind == Kind::Word && self.braces == 0 && !self.has_namespace {
-            self.declared.insert(self.cursor.bytes(name).to_ascii_lowercase());
+        if name.kind == Kind::Word && self.braces == self.outer {
+            let name = self.cursor.bytes(name).to_ascii_lowercase();
+            self.declared.insert((self.namespace.clone(), name));
         }
     }
 
     /// At a word by itself.
     pub(super) fn global_class(&mut self, token: Token) {
-        if self.has_namespace || !self.stands_as_class(token) {
+        if !self.stands_as_class(token) {
             return;
         }
         let lower = self.cursor.bytes(token).to_ascii_lowercase();
         if lower[0].is_ascii_digit() || is_own_word(&lower) || self.aliases.contains_key(&lower) {
             return;
         }
-        self.globals.push(token);
+        self.globals.push((token, self.namespace.clone()));
     }
 
     /// Reports what the file does not declare.
     pub(super) fn settle_globals(&mut self) -> Result<(), Fault> {
-        for token in std::mem::take(&mut self.globals) {
+        for (token, namespace) in std::mem::take(&mut self.globals) {
             let bytes = self.cursor.bytes(token);
-            if !self.declared.contains(&bytes.to_ascii_lowercase()) {
+            let key = (namespace, bytes.to_ascii_lowercase());
+            if !self.declared.contains(&key) {
                 let name = String::from_utf8_lossy(bytes).into_owned();
-                self.push(name.clone(), vec![name], ImportKind::Reference, token.start)?;
+                let (kind, identity) = match &*key.0 {
+                    [] => (ImportKind::Reference, vec![name.clone()]),
+                    around => (ImportKind::Relative, [around, std::slice::from_ref(&name)].concat()),
+                };
+                self.push(name, identity, kind, token.start)?;
             }
         }
         Ok(())

@@ -2,11 +2,12 @@
 //!
 //! What a variable holds nobody can tell without running the file. So `new $x` and `new ($x)` are one opaque
 //! import of the file, and in a file that has one, or `$x::`, each string that is written like a qualified
-//! name (`Predis\Client`) counts as an import. A string of one word (`'Redis'`) is nearly always something
+//! name (`Predis\Client`) counts as an import; in any other it is an [`ImportKind::Text`]. A string of one word (`'Redis'`) is nearly always something
 //! else: it counts where it is assigned to a variable of which the file makes an object.
 
 use std::collections::HashSet;
 
+use super::super::ImportKind;
 use super::super::literal_cursor::{Kind, Token};
 use super::Scanner;
 
@@ -69,20 +70,21 @@ impl Scanner<'_> {
         if let Some(at) = made.at {
             self.opaque(at);
         }
-        if !made.is_used {
-            return;
-        }
+        let kind = match made.is_used {
+            true => ImportKind::Dynamic,
+            false => ImportKind::Text,
+        };
         for token in made.qualified {
             let is_name = self
                 .class_literal(token)
                 .is_some_and(|text| text.trim_start_matches('\\').contains('\\'));
             if is_name {
-                self.class_name(token);
+                self.class_name(token, kind);
             }
         }
         for (token, name) in made.assigned {
             if made.variables.contains(self.cursor.bytes(name)) {
-                self.class_name(token);
+                self.class_name(token, ImportKind::Dynamic);
             }
         }
     }

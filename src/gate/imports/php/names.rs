@@ -3,7 +3,7 @@
 use super::super::ImportKind;
 use super::super::literal_cursor::{Kind, Token};
 use super::super::source::Fault;
-use super::{HashMap, Scanner};
+use super::{HashMap, Rc, Scanner};
 
 /// Functions and classes whose first argument names a class or function.
 const ASKING: [&str; 21] = [
@@ -50,8 +50,12 @@ impl<'a> Scanner<'a> {
     pub(super) fn namespace(&mut self) -> Result<(), Fault> {
         if self.cursor.peek_over_lines().is(b'\\') {
             // `namespace\x` is the namespace's own.
-            self.segments();
-            return Ok(());
+            let at = self.cursor.peek_over_lines().start;
+            let segments = self.segments();
+            return match segments.is_empty() {
+                true => Ok(()),
+                false => self.relative(segments, at),
+            };
         }
         let first = self.cursor.peek_over_lines();
         match first.kind {
@@ -59,12 +63,17 @@ impl<'a> Scanner<'a> {
                 self.cursor.next_over_lines();
                 let mut path = vec![self.name(first)];
                 path.extend(self.segments());
+                self.namespace = path.as_slice().into();
                 self.push(path.join("\\"), path, ImportKind::Declared, first.start)?;
                 self.has_namespace = true;
             }
-            Kind::Punct(b'{') => self.has_namespace = false,
+            Kind::Punct(b'{') => {
+                self.has_namespace = false;
+                self.namespace = Rc::default();
+            }
             _ => return Ok(()),
         }
+        self.outer = self.braces + usize::from(self.cursor.peek_over_lines().is(b'{'));
         self.aliases = HashMap::new();
         Ok(())
     }
@@ -99,10 +108,19 @@ impl<'a> Scanner<'a> {
         let identity = match alias {
             _ if segments.len() == 1 => return Ok(()),
             Some(path) => path.iter().cloned().chain(segments.drain(1..)).collect(),
-            None if self.has_namespace => return Ok(()),
+            None if self.has_namespace => return self.relative(segments, first.start),
             None => segments,
         };
         self.push(raw, identity, ImportKind::Reference, first.start)
+    }
+
+    /// A name that begins in the file's namespace.
+    fn relative(&mut self, segments: Vec<String>, at: usize) -> Result<(), Fault> {
+        let (raw, namespace) = (segments.join("\\"), self.namespace.clone());
+        match namespace.is_empty() {
+            true => self.push(raw, segments, ImportKind::Reference, at),
+            false => self.push(raw, [&*namespace, &segments].concat(), ImportKind::Relative, at),
+        }
     }
 
     /// At a backslash that begins a name.
@@ -235,7 +253,7 @@ impl<'a> Scanner<'a> {
             token = ahead.next_over_lines();
         }
         if token.kind == Kind::Text {
-            self.class_name(token);
+            self.class_name(token, ImportKind::Dynamic);
         }
     }
 
@@ -244,12 +262,12 @@ impl<'a> Scanner<'a> {
         self.class_text(token);
         let mut ahead = self.cursor.clone();
         if ahead.next_over_lines().is(b':') && ahead.next().is(b':') {
-            self.class_name(token);
+            self.class_name(token, ImportKind::Dynamic);
         }
     }
 
     /// A literal that names a class or a member of it.
-    pub(super) fn class_name(&mut self, token: Token) {
+    pub(super) fn class_name(&mut self, token: Token, kind: ImportKind) {
         let Some(raw) = self.class_literal(token) else { return };
         let name = raw.split("::").next().unwrap_or_default().trim_start_matches('\\');
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\\' || !c.is_ascii();
@@ -260,7 +278,7 @@ impl<'a> Scanner<'a> {
         self.found.push(super::Found {
             raw,
             identity,
-            kind: ImportKind::Dynamic,
+            kind,
             at: token.start,
         });
     }

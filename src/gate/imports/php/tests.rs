@@ -8,13 +8,16 @@ use super::super::tests::{hits, raws};
 use super::super::{ImportKind, Language, imports};
 use super::mask::{ShortTags, mask};
 
-/// Without the classes of the global namespace.
+/// Without the classes of the global namespace and the file's own, and without strings that only may be names.
 fn of(source: &str) -> Vec<String> {
     let found = raws(Language::Php, source);
     let globals: Vec<String> = imports(Language::Php, source.as_bytes())
         .unwrap_or_default()
         .into_iter()
-        .filter(|import| import.kind == ImportKind::Reference && import.identity.len() == 1)
+        .filter(|import| {
+            let is_global = import.kind == ImportKind::Reference && import.identity.len() == 1;
+            is_global || matches!(import.kind, ImportKind::Relative | ImportKind::Text)
+        })
         .map(|import| import.raw)
         .collect();
     found.into_iter().filter(|raw| !globals.contains(raw)).collect()
@@ -131,10 +134,10 @@ fn what_is_no_import_does_not_count() {
         "?> new \\Predis\\C; <?php",
         "__halt_compiler(); new \\Predis\\C;",
         "namespace A; new Predis\\Client;",
-        "namespace\\Predis\\f();",
+        "namespace A; namespace\\Predis\\f();",
         "function () use ($predis) {};",
         "$predis->use; $x->Predis; Predis();",
-        "log('Predis\\Client');",
+        "log('the Predis\\Client');",
         "new PredisClient;",
     ] {
         assert!(!hit(&format!("<?php {code}")), "{code}");
@@ -427,4 +430,72 @@ fn a_class_of_the_global_namespace_needs_no_import() {
     ] {
         assert!(!hit(&format!("<?php {code}")), "{code}");
     }
+}
+
+#[test]
+fn a_name_begins_in_the_namespace_of_its_file() {
+    for source in [
+        "<?php namespace Vendor\\Redis; new Client;",
+        "<?php namespace Vendor; new Redis\\Client;",
+        "<?php namespace Vendor { function f(Redis\\Client $c) { } }",
+        "<?php namespace Vendor\\Redis; class A extends Client { }",
+        "<?php namespace Vendor\\Redis; Client::open();",
+        "<?php namespace Vendor; namespace\\Redis\\Client::open();",
+        "<?php namespace vendor\\redis; new client;",
+        "<?php namespace A; class Client {} namespace Vendor\\Redis; new Client;",
+        "<?php namespace Vendor\\Redis { if (x) { class Client {} } new Client; }",
+    ] {
+        assert!(hits(Language::Php, source, "Vendor\\Redis\\Client"), "{source}");
+    }
+}
+
+#[test]
+fn another_namespace_s_names_are_not_the_entry_s() {
+    for source in [
+        "<?php namespace Vendor\\Redis; new \\Client;",
+        "<?php namespace Vendor\\Redis; use Own\\Client; new Client;",
+        "<?php namespace Vendor\\Redis; class Client {} new Client;",
+        "<?php namespace Vendor\\Redis { class Client {} new Client; }",
+        "<?php namespace Own\\Vendor; new Redis\\Client;",
+        "<?php namespace Vendor\\Redis; client(); $client = CLIENT; new Clients;",
+        "<?php namespace Vendor\\Redis { } namespace { new Client; }",
+    ] {
+        assert!(!hits(Language::Php, source, "Vendor\\Redis\\Client"), "{source}");
+    }
+    // The declaration tells of what lies in a forbidden namespace.
+    let found = imports(Language::Php, b"<?php namespace Vendor\\Redis; new Other;").expect("it can be read");
+    let hit = found
+        .iter()
+        .filter(|import| super::super::matches("Vendor\\Redis", Language::Php, import));
+    assert_eq!(hit.count(), 1);
+    assert!(!hits(Language::Php, "<?php namespace App\\Redis; new Client;", "redis"));
+}
+
+#[test]
+fn strings_that_are_qualified_names_may_be_classes() {
+    for source in [
+        "<?php array_map(\"Redis\\\\Client::x\", $a);",
+        "<?php array_map('Redis\\Client::x', $a);",
+        "<?php usort($a, ['Redis\\Client', 'x']);",
+        "<?php define('X', 'Redis\\Client');",
+        "<?php const X = \"\\\\Redis\\\\Client\";",
+        "<?php return ['a' => 'Redis\\\\Client'];",
+    ] {
+        assert!(hits(Language::Php, source, "Redis\\Client"), "{source}");
+        assert!(hits(Language::Php, source, "redis"), "{source}");
+    }
+    for source in [
+        "<?php $a = 'redis'; f(['redis', 'x']);",
+        "<?php f('the \\Redis\\Client class'); f('/\\bredis\\b/');",
+        "<?php f('C:\\redis\\x'); f('redis\\\\'); f('\\redis');",
+        "<?php f('Redis\\Clients'); f('RedisX\\Client');",
+        "<?php // 'Redis\\Client'",
+    ] {
+        assert!(!hits(Language::Php, source, "Redis\\Client"), "{source}");
+    }
+    assert!(!hits(
+        Language::Php,
+        "<?php f('\\redis'); f('/\\bredis\\b/'); f('redis');",
+        "redis"
+    ));
 }

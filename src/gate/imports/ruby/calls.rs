@@ -27,6 +27,8 @@ impl Importer {
     fn kind(self) -> ImportKind {
         match self {
             Importer::Gem => ImportKind::Static,
+            // A file under any name, as it is.
+            Importer::Load => ImportKind::Include,
             _ => ImportKind::Require,
         }
     }

@@ -433,3 +433,17 @@ fn a_colon_before_a_call_is_no_symbol_s() {
         assert!(!hits(Language::Ruby, code, "redis"), "{code}");
     }
 }
+
+#[test]
+fn load_names_a_file_as_it_is() {
+    for (source, raw) in [
+        ("load \"./w.txt\"", "./w.txt"),
+        ("Kernel.load(\"./w.txt\")", "./w.txt"),
+        ("load \"#{__dir__}/w.txt\"", "./w.txt"),
+        ("load File.join(__dir__, \"w.txt\")", "./w.txt"),
+    ] {
+        let found = super::super::imports(super::super::Language::Ruby, source.as_bytes()).expect(source);
+        let all: Vec<_> = found.iter().map(|import| (import.raw.as_str(), import.kind)).collect();
+        assert_eq!(all, [(raw, super::super::ImportKind::Include)], "{source}");
+    }
+}

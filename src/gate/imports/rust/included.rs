@@ -1,4 +1,5 @@
-//! Files that Rust code names by their path: `include!("x.rs")` and `#[path = "x.rs"] mod x;`.
+//! Files that Rust code names by their path: `include!("x.rs")` and `#[path = "x.rs"] mod x;`. In a module of
+//! the file that has a `#[path]` itself, that is the folder of all modules without a body.
 //!
 //! What a build script writes (`include!(concat!(env!("OUT_DIR"), "/x.rs"))`) is no file of the
 //! repository and no import; a path from the package's own folder begins with [`PACKAGE`]; any other
@@ -71,9 +72,83 @@ impl Scanner<'_> {
             }
             if token.kind == Kind::Text && before[0].is(b'=') && cursor.is_word(before[1], b"path") {
                 let path = text(&self.source[token.start..token.end]);
-                self.roots.push(included(path, token))?;
+                for whole in self.seen_from_file(&path) {
+                    self.roots.push(included(whole, token))?;
+                }
+                if self.moved.len() < MAX_BASES {
+                    self.moved.push(path);
+                }
             }
             before = [token, before[0]];
+        }
+    }
+}
+
+/// A module inside the file.
+pub(super) struct Inline {
+    /// How many brackets are open in its body; 0 before that.
+    pub(super) depth: usize,
+    /// Where it looks for files, from the file's folder: its names, or the `#[path]` in their place. None where
+    /// nothing is moved, or too much.
+    bases: Vec<String>,
+    is_moved: bool,
+}
+
+/// Modules around one that are looked at, ways in which `#[path]`s may place one, and bytes of each.
+const MAX_INLINE: usize = 64;
+const MAX_BASES: usize = 8;
+const MAX_BASE: usize = 1000;
+
+impl Scanner<'_> {
+    /// At the name of a module with a body.
+    pub(super) fn begin_inline(&mut self, name: Lexeme) {
+        let mut steps = std::mem::take(&mut self.moved);
+        let is_moved = !steps.is_empty() || self.inline.last().is_some_and(|inline| inline.is_moved);
+        if steps.is_empty() {
+            let name = String::from_utf8_lossy(self.cursor.bytes(name));
+            steps.push(name.trim_start_matches("r#").to_owned());
+        }
+        let outer: Vec<String> = match self.inline.last() {
+            None => vec![String::new()],
+            Some(_) if self.inline.len() >= MAX_INLINE => Vec::new(),
+            Some(inline) => inline.bases.clone(),
+        };
+        let bases = outer
+            .iter()
+            .flat_map(|outer| steps.iter().map(move |step| format!("{outer}{step}/")))
+            .filter(|base| base.len() <= MAX_BASE)
+            .take(MAX_BASES);
+        self.inline.push(Inline {
+            depth: 0,
+            bases: bases.collect(),
+            is_moved,
+        });
+    }
+
+    /// At the name of a module without a body. In one that `#[path]` moves, its file lies there.
+    pub(super) fn module_file(&mut self, name: Lexeme) -> Result<(), Fault> {
+        if !std::mem::take(&mut self.moved).is_empty() || name.kind != Kind::Word || !self.is_moved() {
+            return Ok(());
+        }
+        let file = String::from_utf8_lossy(self.cursor.bytes(name));
+        let file = format!("{}.rs", file.trim_start_matches("r#"));
+        for whole in self.seen_from_file(&file) {
+            self.roots.push(included(whole, name))?;
+        }
+        Ok(())
+    }
+
+    fn is_moved(&self) -> bool {
+        self.inline.last().is_some_and(|inline| inline.is_moved)
+    }
+
+    /// A `#[path]` as it is read from the file's folder; itself where no module around is moved.
+    fn seen_from_file(&self, path: &str) -> Vec<String> {
+        match self.inline.last() {
+            Some(inline) if inline.is_moved && !inline.bases.is_empty() && !path.starts_with('/') => {
+                inline.bases.iter().map(|base| format!("{base}{path}")).collect()
+            }
+            _ => vec![path.to_owned()],
         }
     }
 }

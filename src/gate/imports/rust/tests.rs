@@ -496,3 +496,44 @@ fn files_named_by_their_path_are_includes() {
         assert_eq!(raws(source), [""; 0], "{source}");
     }
 }
+
+#[test]
+fn a_path_inside_a_moved_module_goes_on_from_there() {
+    for (source, paths) in [
+        (
+            "#[path = \"../db\"] mod a { #[path = \"s.rs\"] mod s; }",
+            &["../db", "../db/s.rs"][..],
+        ),
+        (
+            "#[path = \"../db\"] mod a { mod b { #[path = \"s.rs\"] mod s; } }",
+            &["../db", "../db/b/s.rs"],
+        ),
+        (
+            "mod b { #[path = \"../db\"] mod a { #[path = \"s.rs\"] mod s; } }",
+            &["../db", "b/../db/s.rs"],
+        ),
+        (
+            "#[path = \"..\"] mod a { #[path = \"db\"] mod b { pub mod r#s; } }",
+            &["..", "../db", "../db/s.rs"],
+        ),
+        ("#[cfg_attr(x, path = \"..\")] mod a { mod s; }", &["..", "../s.rs"]),
+        (
+            "#[path = \"..\"] mod a { } mod s; mod b { #[path = \"x.rs\"] mod x; }",
+            &["..", "x.rs"],
+        ),
+        ("#[path = \"..\"] mod a { fn f() { { } } mod s; }", &["..", "../s.rs"]),
+        ("#[path = \"x.rs\"] mod a; mod b { mod s; }", &["x.rs"]),
+    ] {
+        let found = imports(Language::Rust, source.as_bytes()).expect(source);
+        let raws: Vec<&str> = found.iter().map(|import| import.raw.as_str()).collect();
+        assert_eq!(raws, paths, "{source}");
+    }
+}
+
+#[test]
+fn many_moved_modules_end_soon() {
+    let started = std::time::Instant::now();
+    let nested = "#[path = \"..\"] mod a { mod s; ".repeat(20_000);
+    assert!(imports(Language::Rust, nested.as_bytes()).is_ok());
+    assert!(started.elapsed().as_secs() < 20);
+}

@@ -59,8 +59,10 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             [] => HashMap::new(),
             around => aliases::leads(found, around, own_modules, path)?,
         };
-        if language == Language::JavaScript {
-            self.outside.leads(found, path, &mut leads)?;
+        match language {
+            Language::JavaScript => self.outside.leads(found, path, &mut leads)?,
+            Language::Ruby | Language::Php | Language::C => self.outside.paths(language, found, path, &mut leads)?,
+            _ => {}
         }
         Ok(File {
             path,
