@@ -184,7 +184,16 @@ fn scan(text: &[u8]) -> Vec<Hit> {
 
 /// How many bytes cannot begin anything that is looked for.
 fn skip(text: &[u8]) -> usize {
-    text.iter().position(|&byte| BEGIN[byte as usize]).unwrap_or(text.len())
+    let mut at = 0;
+    while let Some(next) = text[at..].iter().position(|&byte| BEGIN[byte as usize]) {
+        at += next;
+        let rest = &text[at..];
+        if tokens::begins(rest) || assigned::begins(rest) || keys::begins(rest) {
+            return at;
+        }
+        at += 1;
+    }
+    text.len()
 }
 
 /// The first bytes of tokens, names and headers.

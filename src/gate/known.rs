@@ -75,6 +75,12 @@ impl Pattern {
         }
     }
 
+    /// The byte that a part of the path has to begin with.
+    fn first(&self, is_twin: bool) -> Option<u8> {
+        let parts = if is_twin { &self.folded } else { &self.parts };
+        parts.first()?.before.first().copied()
+    }
+
     fn place(&self, path: &[&[u8]], is_twin: bool) -> Option<Place> {
         let parts = if is_twin { &self.folded } else { &self.parts };
         let starts = if self.anywhere { path.len() } else { 1 };
@@ -102,7 +108,17 @@ pub(super) fn find<'a, T>(known: &'a [(Pattern, T)], path: &[u8]) -> Option<(&'a
     let mut above = None;
     for (parts, how) in &spellings {
         let is_twin = *how == Match::Twin;
+        let mut firsts = [false; 256];
+        for part in parts {
+            if let Some(first) = part.first() {
+                firsts[usize::from(*first)] = true;
+            }
+        }
         for entry in known {
+            // Nearly all patterns begin with a letter that no part of the path begins with.
+            if entry.0.first(is_twin).is_some_and(|first| !firsts[usize::from(first)]) {
+                continue;
+            }
             // Most paths and patterns are their own twins, and were compared already.
             if is_twin && folded == path && entry.0.folded == entry.0.parts {
                 continue;

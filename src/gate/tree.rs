@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-pub use raw::{Fault, Folder, parse};
+pub use raw::{Fault, Folder, Item, parse};
 
 /// A git object id: 20 bytes for SHA-1, 32 for SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,10 +97,7 @@ pub trait Tree {
     }
     /// Entries and faults of the folder with this id, without a copy where the tree keeps them.
     fn folder(&self, folder: &Oid) -> Result<Rc<Folder>, Unreadable> {
-        Ok(Rc::new(Folder {
-            entries: self.entries(folder)?,
-            faults: self.faults(folder)?,
-        }))
+        Ok(Rc::new(Folder::of(&self.entries(folder)?, self.faults(folder)?)))
     }
     /// Folders that are about to be asked for, so that several can be read at once. One that cannot be read is
     /// no failure here: [`Tree::folder`] tells.
@@ -176,16 +173,16 @@ pub fn lookup(tree: &dyn Tree, path: &[u8]) -> Result<Option<Entry>, Unreadable>
     let mut parts = path.split(|&b| b == b'/').peekable();
     while let Some(part) = parts.next() {
         let listing = tree.folder(&folder)?;
-        let Some(entry) = listing.entries.iter().find(|e| e.name == part) else {
+        let Some(item) = listing.find(part) else {
             return Ok(None);
         };
         if parts.peek().is_none() {
-            return Ok(Some(entry.clone()));
+            return Ok(Some(item.to_entry()));
         }
-        if entry.kind != Kind::Tree {
+        if item.kind != Kind::Tree {
             return Ok(None);
         }
-        folder = entry.id;
+        folder = item.id();
     }
     Ok(None)
 }
@@ -203,13 +200,13 @@ const MAX_PATH: usize = 1 << 16;
 pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unreadable> {
     let mut changes = Vec::new();
     let mut open = vec![(Vec::new(), Some(base.root()), Some(candidate.root()))];
-    let side_of = |entry: &Entry| {
-        (entry.kind != Kind::Tree).then_some(Side {
-            kind: entry.kind,
-            id: entry.id,
+    let side_of = |item: Item| {
+        (item.kind != Kind::Tree).then(|| Side {
+            kind: item.kind,
+            id: item.id(),
         })
     };
-    let tree_of = |entry: &Entry| (entry.kind == Kind::Tree).then_some(entry.id);
+    let tree_of = |item: Item| (item.kind == Kind::Tree).then(|| item.id());
     // Level by level, so that the folders of one are read together; never by the call stack: an agent can nest
     // folders deeper than that allows.
     while !open.is_empty() {
@@ -259,35 +256,39 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
 }
 
 /// The entries of two folders by name, of each folder in its order; names that are the same in both may be left out.
-type Pairs<'a> = BTreeMap<&'a [u8], (Vec<&'a Entry>, Vec<&'a Entry>)>;
+pub(in crate::gate) type Pairs<'a> = BTreeMap<&'a [u8], (Vec<Item<'a>>, Vec<Item<'a>>)>;
 
-fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<'a> {
+/// What differs between two folders.
+pub(in crate::gate) fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<'a> {
     let mut names = Pairs::new();
-    let (mut old_rest, mut new_rest) = (old.entries.as_slice(), new.entries.as_slice());
+    let (mut old_rest, mut new_rest) = (old.items().peekable(), new.items().peekable());
     // What stands at the same place in both is passed over, unless a name may stand once more elsewhere: then all
     // that has the name is needed.
     if old.faults.is_empty() && new.faults.is_empty() {
-        while let ([a, old_more @ ..], [b, new_more @ ..]) = (old_rest, new_rest) {
-            if a == b {
-                (old_rest, new_rest) = (old_more, new_more);
-                continue;
-            }
+        while let (Some(a), Some(b)) = (old_rest.peek().copied(), new_rest.peek().copied()) {
             // In whatever order they are: what is passed by on one side only is compared by its name below.
             if a.name <= b.name {
-                names.entry(&a.name).or_default().0.push(a);
-                old_rest = old_more;
+                old_rest.next();
             }
             if b.name <= a.name {
-                names.entry(&b.name).or_default().1.push(b);
-                new_rest = new_more;
+                new_rest.next();
+            }
+            if a == b {
+                continue;
+            }
+            if a.name <= b.name {
+                names.entry(a.name).or_default().0.push(a);
+            }
+            if b.name <= a.name {
+                names.entry(b.name).or_default().1.push(b);
             }
         }
     }
-    for entry in old_rest {
-        names.entry(&entry.name).or_default().0.push(entry);
+    for item in old_rest {
+        names.entry(item.name).or_default().0.push(item);
     }
-    for entry in new_rest {
-        names.entry(&entry.name).or_default().1.push(entry);
+    for item in new_rest {
+        names.entry(item.name).or_default().1.push(item);
     }
     names
 }

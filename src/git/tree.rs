@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use git2::ObjectType;
 
-use crate::gate::tree::{Blobs, Fault, Folder, parse};
+use crate::gate::tree::{Blobs, Fault, Folder, Item, parse};
 use crate::gate::{Entry, Oid, Tree, Unreadable};
 
 use super::{from_git2, pack_order, to_git2};
@@ -84,7 +84,7 @@ fn folder(odb: &git2::Odb<'_>, id: &Oid) -> Result<Folder, Unreadable> {
     if object.kind() != ObjectType::Tree {
         return Err(damaged(format!("it is a {}", object.kind())));
     }
-    parse(object.data(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))
+    parse(object.data().to_vec(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))
 }
 
 /// How many threads are worth it: libgit2 lets one at a time into some parts of a pack.
@@ -132,7 +132,7 @@ impl Tree for GitTree<'_> {
     }
 
     fn entries(&self, folder: &Oid) -> Result<Vec<Entry>, Unreadable> {
-        Ok(self.folder(folder)?.entries.clone())
+        Ok(self.folder(folder)?.items().map(Item::to_entry).collect())
     }
 
     fn faults(&self, folder: &Oid) -> Result<Vec<Fault>, Unreadable> {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::hidden;
 use crate::gate::rules::shown;
-use crate::gate::tree::{Fault, Folder, join};
+use crate::gate::tree::{Fault, Folder, Item, different, join};
 use crate::gate::{Finding, Kind, Oid, Tree, Unreadable};
 
 /// What judges such folders.
@@ -30,7 +30,6 @@ pub(super) fn judge(bases: &[&dyn Tree], candidate: &dyn Tree) -> Result<Vec<Fin
             old.push(id.map_or(Ok(Rc::default()), |id| base.folder(&id))?);
         }
         let known: HashSet<&Fault> = old.iter().flat_map(|folder| &folder.faults).collect();
-        let folders: Vec<_> = old.iter().map(|folder| folders_of(folder)).collect();
         for fault in &listing.faults {
             if known.contains(fault) {
                 continue;
@@ -40,28 +39,34 @@ pub(super) fn judge(bases: &[&dyn Tree], candidate: &dyn Tree) -> Result<Vec<Fin
             let hint = "git fsck names such trees too; make the commit anew with git itself";
             findings.push(hidden(&place, MALFORMED, message, hint));
         }
-        for (name, id) in folders_of(&listing) {
-            let same = |below: &Vec<(&[u8], Oid)>| {
-                let at = below.binary_search_by(|(other, _)| (*other).cmp(name));
-                at.ok().map(|at| below[at].1)
+        // Most are as they were in one of the bases, and need no path.
+        let changed: Vec<Item> = match old.first() {
+            Some(old) => different(old, &listing)
+                .into_values()
+                .flat_map(|(_, new)| new)
+                .collect(),
+            None => listing.items().collect(),
+        };
+        let changed = changed.into_iter().filter(|item| item.kind == Kind::Tree);
+        let folders: Vec<_> = old.iter().map(|folder| folders_of(folder)).collect();
+        for item in changed {
+            let same = |below: &Vec<Item>| {
+                let at = below.binary_search_by(|other| other.name.cmp(item.name));
+                at.ok().map(|at| below[at].id())
             };
             let before: Vec<Option<Oid>> = folders.iter().map(same).collect();
-            // Most are as they were, and need no path.
-            if !before.contains(&Some(id)) {
-                open.push((join(&path, name), before, id));
+            if !before.contains(&Some(item.id())) {
+                open.push((join(&path, item.name), before, item.id()));
             }
         }
     }
     Ok(findings)
 }
 
-/// Name and id of every folder in a folder, sorted by name.
-fn folders_of(folder: &Folder) -> Vec<(&[u8], Oid)> {
-    let entries = folder.entries.iter();
-    let mut folders: Vec<(&[u8], Oid)> = entries
-        .filter(|entry| entry.kind == Kind::Tree)
-        .map(|entry| (entry.name.as_slice(), entry.id))
-        .collect();
-    folders.sort_unstable();
+/// Every folder in a folder, sorted by name.
+fn folders_of(folder: &Folder) -> Vec<Item<'_>> {
+    let mut folders: Vec<Item> = folder.items().filter(|item| item.kind == Kind::Tree).collect();
+    // By bytes they are sorted already, but for the few names that begin with another.
+    folders.sort_by_key(|item| item.name);
     folders
 }

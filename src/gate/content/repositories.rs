@@ -45,17 +45,18 @@ pub(super) fn of(twins: &mut Twins<'_>, path: &[u8], seen: &mut HashSet<Vec<u8>>
     let mut folder = twins.candidate.root();
     for (part, next) in parts.iter().zip(&parts[1..]).take(last + 1) {
         let listing = twins.listing(&folder)?;
-        let Some(entry) = listing.get(&fold(part)).find(|entry| entry.name == *part) else {
+        let same = listing.get(&fold(part));
+        let Some(entry) = same.iter().find(|entry| entry.name == *part) else {
             break;
         };
         if entry.kind != Kind::Tree {
             break;
         }
-        folder = entry.id;
+        folder = entry.id();
         here = join(&here, part);
         if is_of_git_dir(next) && seen.insert(here.clone()) {
             let names = twins.listing(&folder)?;
-            let has = |name: &[u8], fits: fn(Kind) -> bool| names.get(name).any(|entry| fits(entry.kind));
+            let has = |name: &[u8], fits: fn(Kind) -> bool| names.get(name).iter().any(|entry| fits(entry.kind));
             // git asks whether it may enter these two, which is so of a link to a folder and of an
             // executable file as well; `HEAD` may be a link.
             let opens = |name: &[u8]| has(name, |kind| kind != Kind::File);

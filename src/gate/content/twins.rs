@@ -1,27 +1,47 @@
 //! Names that a case-folding or normalising file system takes for one.
 
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::hidden;
 use crate::gate::paths::fold;
 use crate::gate::rules::shown;
-use crate::gate::tree::{Folder, join, lookup};
-use crate::gate::{Entry, Finding, Kind, Oid, Tree, Unreadable};
+use crate::gate::tree::{Folder, Item, join, lookup};
+use crate::gate::{Finding, Kind, Oid, Tree, Unreadable};
+
+/// From how many questions on the names of a folder are sorted.
+const FEW: usize = 8;
 
 /// The entries of one folder by their folded name.
 pub(super) struct Listing {
     folder: Rc<Folder>,
+    /// How often it was asked.
+    asked: Cell<usize>,
     /// Folded names and the places of their entries, sorted.
-    names: Vec<(Vec<u8>, usize)>,
+    names: OnceCell<Vec<(Vec<u8>, usize)>>,
 }
 
 impl Listing {
     /// The entries whose names fold to this, in the folder's order.
-    pub(super) fn get(&self, folded: &[u8]) -> impl Iterator<Item = &Entry> {
-        let start = self.names.partition_point(|(name, _)| name.as_slice() < folded);
-        let same = self.names[start..].iter().take_while(move |(name, _)| name == folded);
-        same.map(|(_, at)| &self.folder.entries[*at])
+    pub(super) fn get(&self, folded: &[u8]) -> Vec<Item<'_>> {
+        self.asked.set(self.asked.get() + 1);
+        if self.asked.get() < FEW {
+            let same = |item: &Item| match item.name.is_ascii() {
+                true => item.name.eq_ignore_ascii_case(folded),
+                false => fold(item.name) == folded,
+            };
+            return self.folder.items().filter(same).collect();
+        }
+        let names = self.names.get_or_init(|| {
+            let folded = self.folder.places().map(|(at, item)| (fold(item.name), at));
+            let mut names: Vec<(Vec<u8>, usize)> = folded.collect();
+            names.sort_unstable();
+            names
+        });
+        let start = names.partition_point(|(name, _)| name.as_slice() < folded);
+        let same = names[start..].iter().take_while(|(name, _)| name == folded);
+        same.filter_map(|(_, at)| self.folder.at(*at)).collect()
     }
 }
 
@@ -46,9 +66,9 @@ impl Twins<'_> {
             let mut twins = Vec::new();
             for (folder, id) in &places {
                 for entry in self.listing(id)?.get(&folded) {
-                    let there = join(folder, &entry.name);
+                    let there = join(folder, entry.name);
                     if entry.kind == Kind::Tree {
-                        below.push((there.clone(), entry.id));
+                        below.push((there.clone(), entry.id()));
                     }
                     if there != here {
                         twins.push(there);
@@ -76,11 +96,11 @@ impl Twins<'_> {
         if let Some(known) = self.folders.get(folder) {
             return Ok(known.clone());
         }
-        let entries = self.candidate.folder(folder)?;
-        let folded = entries.entries.iter().enumerate();
-        let mut names: Vec<(Vec<u8>, usize)> = folded.map(|(at, entry)| (fold(&entry.name), at)).collect();
-        names.sort_unstable();
-        let listing = Rc::new(Listing { folder: entries, names });
+        let listing = Rc::new(Listing {
+            folder: self.candidate.folder(folder)?,
+            asked: Cell::default(),
+            names: OnceCell::new(),
+        });
         self.folders.insert(*folder, listing.clone());
         Ok(listing)
     }

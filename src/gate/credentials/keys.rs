@@ -29,12 +29,15 @@ pub(super) fn is_key(rule: &str) -> bool {
     matches!(rule, PEM_RULE | PUTTY_RULE)
 }
 
+/// Whether a header can begin with these bytes: most places of a text are decided by that.
+#[inline]
+pub(super) fn begins(rest: &[u8]) -> bool {
+    matches!(rest, [b'-', b'-', ..] | [b'P', b'u', ..])
+}
+
 /// The key whose header begins here.
 pub(super) fn at(text: &[u8], at: usize) -> Option<Found> {
     let rest = &text[at..];
-    if !matches!(rest, [b'-', b'-', ..] | [b'P', b'u', ..]) {
-        return None;
-    }
     if let Some(after) = rest.strip_prefix(b"-----BEGIN ") {
         let label = label(after)?;
         let from = at + b"-----BEGIN ".len() + label;

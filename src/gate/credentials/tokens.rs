@@ -392,15 +392,15 @@ pub(super) const CERTAIN: [&str; 14] = [
 /// The token that begins here. The longest beginning counts.
 pub(super) fn at(text: &[u8], at: usize, runs: &mut Runs) -> Option<Found> {
     let rest = &text[at..];
-    if !begins(rest) {
-        return None;
-    }
     // `TOKEN_ghp_...` and `xghp_...` are a name with a token behind it; only a certain form tells that from a longer name.
     let is_after_name = !is_boundary(text, at);
     let mut best: Option<(&Form, usize)> = None;
     for form in FORMS {
         let start = form.start.as_bytes();
-        if start[0] != rest[0] || !rest.starts_with(start) || (is_after_name && !CERTAIN.contains(&form.start)) {
+        if Some(&start[0]) != rest.first()
+            || !rest.starts_with(start)
+            || (is_after_name && !CERTAIN.contains(&form.start))
+        {
             continue;
         }
         let (least, most) = form.length;
@@ -422,7 +422,8 @@ pub(super) fn at(text: &[u8], at: usize, runs: &mut Runs) -> Option<Found> {
 }
 
 /// Whether any form begins with these two bytes: most places of a text are decided by that.
-fn begins(rest: &[u8]) -> bool {
+#[inline]
+pub(super) fn begins(rest: &[u8]) -> bool {
     matches!(
         rest,
         [b'A', b'K' | b'S' | b'B' | b'C' | b'I' | b'T' | b'G', ..]

@@ -12,6 +12,9 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     if import.kind == ImportKind::Opaque || import.identity.is_empty() {
         return false;
     }
+    if let Some(is_named) = word_matches(entry, language, import) {
+        return is_named;
+    }
     let written = entry;
     let entry = entry_segments(entry, language);
     let identity = compared(&import.identity, language);
@@ -69,6 +72,29 @@ pub fn as_matched(entry: &str, language: Language, import: &Import) -> Import {
         whole.identity = around.iter().chain(&import.identity).cloned().collect();
     }
     whole
+}
+
+/// The same for the most usual entry, one word without a glob, where it can only name the first segment: without a
+/// copy of either. `None` where it takes more to tell.
+fn word_matches(entry: &str, language: Language, import: &Import) -> Option<bool> {
+    let is_word = !entry.is_empty()
+        && entry
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if !is_word || matches!(import.kind, ImportKind::Member | ImportKind::Declared) {
+        return None;
+    }
+    let first = import.identity[0].as_str();
+    let is_same = |first: &str| {
+        let like = |byte: u8| if byte == b'-' { b'_' } else { byte };
+        first.len() == entry.len() && first.bytes().zip(entry.bytes()).all(|(a, b)| like(a) == like(b))
+    };
+    match language {
+        Language::JavaScript | Language::Ruby => Some(first == entry),
+        Language::Python => Some(is_same(first)),
+        Language::Rust => Some(is_same(first.strip_prefix("r#").unwrap_or(first))),
+        _ => None,
+    }
 }
 
 /// Whether a word names an inner part of a namespace in a dotted expression of C#. The first segment

@@ -285,16 +285,41 @@ pub struct Opaque {
 }
 
 /// Files of Ruby that have no ending, in lower case.
-const RUBY_NAMES: &str = "rakefile gemfile guardfile capfile vagrantfile podfile fastfile appfile matchfile deliverfile \
-                          snapfile scanfile gymfile pluginfile berksfile thorfile cheffile puppetfile dangerfile \
-                          steepfile brewfile buildfile appraisals .irbrc .pryrc .simplecov";
+const RUBY_NAMES: &[&str] = &[
+    "rakefile",
+    "gemfile",
+    "guardfile",
+    "capfile",
+    "vagrantfile",
+    "podfile",
+    "fastfile",
+    "appfile",
+    "matchfile",
+    "deliverfile",
+    "snapfile",
+    "scanfile",
+    "gymfile",
+    "pluginfile",
+    "berksfile",
+    "thorfile",
+    "cheffile",
+    "puppetfile",
+    "dangerfile",
+    "steepfile",
+    "brewfile",
+    "buildfile",
+    "appraisals",
+    ".irbrc",
+    ".pryrc",
+    ".simplecov",
+];
 
 /// The language of a path by its ending or its name (letter case ignored), if its imports can be
 /// read.
 pub fn language(path: &[u8]) -> Option<Language> {
     let name = path.rsplit(|b| *b == b'/').next().unwrap_or(path);
     if RUBY_NAMES
-        .split_whitespace()
+        .iter()
         .any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
     {
         return Some(Language::Ruby);
@@ -401,15 +426,18 @@ fn interpreted(line: &[u8]) -> Option<Language> {
 }
 
 /// Endings of source whose imports this version does not read.
-const UNREAD: &str = "astro mdx ipynb pyx pxd fs vb swift scala groovy clj ex exs erl hs ml lua pl pm dart \
-                      jl r zig nim sol coffee jsp jspx razor cshtml vbhtml aspx phpt rbi";
+const UNREAD: &[&str] = &[
+    "astro", "mdx", "ipynb", "pyx", "pxd", "fs", "vb", "swift", "scala", "groovy", "clj", "ex", "exs", "erl", "hs",
+    "ml", "lua", "pl", "pm", "dart", "jl", "r", "zig", "nim", "sol", "coffee", "jsp", "jspx", "razor", "cshtml",
+    "vbhtml", "aspx", "phpt", "rbi",
+];
 
 /// The ending of a known source file whose imports no rule can look at, with its dot.
 pub fn unread(path: &[u8]) -> Option<String> {
     let ending = String::from_utf8(ending(path)?).ok()?;
     UNREAD
-        .split_whitespace()
-        .find(|known| *known == ending)
+        .iter()
+        .find(|known| **known == ending)
         .map(|known| format!(".{known}"))
 }
 

@@ -108,9 +108,9 @@ impl<'a> Aliases<'a> {
         let Some(folder) = lookup(self.tree, modules)?.filter(|entry| entry.kind == Kind::Tree) else {
             return Ok(());
         };
-        for entry in &self.tree.folder(&folder.id)?.entries {
-            let name = String::from_utf8_lossy(&entry.name);
-            let path = join(modules, &entry.name);
+        for entry in self.tree.folder(&folder.id)?.items() {
+            let name = String::from_utf8_lossy(entry.name);
+            let path = join(modules, entry.name);
             if entry.kind == Kind::Tree && name.starts_with('@') && scope.is_empty() {
                 self.links(&path, &format!("{name}/"), renamed)?;
             } else if entry.kind == Kind::Symlink

@@ -488,18 +488,17 @@ fn packages(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
     let mut names = HashSet::new();
     let root = tree.folder(&tree.root())?;
     let src = root
-        .entries
-        .iter()
+        .items()
         .find(|entry| entry.name == b"src" && entry.kind == Kind::Tree)
-        .map(|entry| entry.id);
+        .map(|entry| entry.id());
     let below = src.map_or(Ok(Rc::default()), |id| tree.folder(&id))?;
-    for entry in root.entries.iter().chain(&below.entries) {
-        let Ok(name) = String::from_utf8(entry.name.clone()) else {
+    for entry in root.items().chain(below.items()) {
+        let Ok(name) = String::from_utf8(entry.name.to_vec()) else {
             continue;
         };
         match entry.kind {
             Kind::Tree
-                if tree.folder(&entry.id)?.entries.iter().any(|inner| {
+                if tree.folder(&entry.id())?.items().any(|inner| {
                     inner.name == b"__init__.py" && matches!(inner.kind, Kind::File | Kind::Executable)
                 }) =>
             {

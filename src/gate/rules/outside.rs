@@ -202,10 +202,10 @@ impl<'a> Outside<'a> {
             path: join(&real, last),
             linked,
         };
-        for entry in &self.tree.folder(&id)?.entries {
+        for entry in self.tree.folder(&id)?.items() {
             let is_it = entry.name == last;
-            if entry.kind == Kind::Symlink && (is_it || begins(&entry.name, last) || begins(&entry.name, stem)) {
-                let spot = walk(self.tree, &join(&real, &entry.name))?;
+            if entry.kind == Kind::Symlink && (is_it || begins(entry.name, last) || begins(entry.name, stem)) {
+                let spot = walk(self.tree, &join(&real, entry.name))?;
                 match spot {
                     Spot::Out(_) => return Ok(spot),
                     spot if is_it => found = spot,
@@ -215,16 +215,16 @@ impl<'a> Outside<'a> {
             } else if is_it && entry.kind == Kind::Tree {
                 found = Spot::Folder {
                     path: join(&real, last),
-                    id: entry.id,
+                    id: entry.id(),
                     linked,
                 };
             }
         }
         // A folder is its index file, which may be a link as well.
         if let Spot::Folder { path, id, .. } = &found {
-            for entry in &self.tree.folder(id)?.entries {
+            for entry in self.tree.folder(id)?.items() {
                 if entry.kind == Kind::Symlink && entry.name.starts_with(b"index.") {
-                    let spot = walk(self.tree, &join(path, &entry.name))?;
+                    let spot = walk(self.tree, &join(path, entry.name))?;
                     match spot {
                         Spot::Out(_) => return Ok(spot),
                         Spot::Inside { ref path, .. } if is_copy(path) => return Ok(spot),

@@ -19,13 +19,106 @@ pub struct Fault {
     pub what: &'static str,
 }
 
-/// A folder: its entries, and what is wrong with them.
+/// A folder: its entries, and what is wrong with them. The entries stay where the object has them: of a large folder
+/// few are looked at more closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folder {
-    /// In the order of the object. Entries that no path can name are left out, and are in `faults`.
-    pub entries: Vec<Entry>,
+    object: Vec<u8>,
+    /// Bytes of an id.
+    id_length: usize,
+    spots: Vec<Spot>,
     /// Empty for every tree that git wrote.
     pub faults: Vec<Fault>,
+}
+
+/// Where an entry's name lies in the object; a NUL and the id follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot {
+    start: u32,
+    end: u32,
+    /// Of an entry that a path can name.
+    kind: Option<Kind>,
+}
+
+/// One entry of a [`Folder`], see [`Entry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// File name as git's bytes, without a slash.
+    pub name: &'a [u8],
+    /// File, folder, link.
+    pub kind: Kind,
+    id: &'a [u8],
+}
+
+impl Item<'_> {
+    /// Id of the blob, tree or (for a submodule link) commit.
+    pub fn id(&self) -> Oid {
+        Oid::from_bytes(self.id).unwrap_or_else(|| unreachable!("it was as long when it was read"))
+    }
+
+    /// The same, on its own.
+    pub fn to_entry(self) -> Entry {
+        Entry {
+            name: self.name.to_vec(),
+            kind: self.kind,
+            id: self.id(),
+        }
+    }
+}
+
+impl Folder {
+    /// A folder of these entries, whose ids are of one length, with what is known to be wrong with it.
+    pub fn of(entries: &[Entry], faults: Vec<Fault>) -> Folder {
+        let mut folder = Folder {
+            id_length: entries.first().map_or(0, |entry| entry.id.as_bytes().len()),
+            faults,
+            ..Folder::default()
+        };
+        for entry in entries {
+            let start = folder.object.len();
+            folder.object.extend_from_slice(&entry.name);
+            let end = folder.object.len();
+            folder.object.push(0);
+            folder.object.extend_from_slice(entry.id.as_bytes());
+            // Folders that are made here are small.
+            if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
+                let kind = Some(entry.kind);
+                folder.spots.push(Spot { start, end, kind });
+            }
+        }
+        folder
+    }
+
+    /// In the order of the object. Entries that no path can name are left out, and are in `faults`.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        self.places().map(|(_, item)| item)
+    }
+
+    /// The same with their places, which [`Folder::at`] takes.
+    pub fn places(&self) -> impl Iterator<Item = (usize, Item<'_>)> {
+        let spots = self.spots.iter().enumerate();
+        spots.filter_map(|(at, spot)| Some((at, self.item(spot)?)))
+    }
+
+    /// The entry at a place.
+    pub fn at(&self, place: usize) -> Option<Item<'_>> {
+        self.item(self.spots.get(place)?)
+    }
+
+    /// The entry of this name; the first one, where a malformed folder has several.
+    pub fn find(&self, name: &[u8]) -> Option<Item<'_>> {
+        self.items().find(|item| item.name == name)
+    }
+
+    fn item(&self, spot: &Spot) -> Option<Item<'_>> {
+        let kind = spot.kind?;
+        let end = spot.end as usize;
+        Some(Item {
+            name: &self.object[spot.start as usize..end],
+            kind,
+            id: &self.object[end + 1..end + 1 + self.id_length],
+        })
+    }
 }
 
 /// How nearly all entries begin: files and folders.
@@ -36,30 +129,35 @@ const USUAL: [&[u8]; 2] = [b"100644 ", b"40000 "];
 ///
 /// # Errors
 /// With the reason, where the bytes do not come apart into entries.
-pub fn parse(mut rest: &[u8], id_length: usize) -> Result<Folder, &'static str> {
+pub fn parse(object: Vec<u8>, id_length: usize) -> Result<Folder, &'static str> {
+    if u32::try_from(object.len()).is_err() {
+        return Err("it is larger than 4 GiB");
+    }
+    if Oid::from_bytes(&vec![0; id_length]).is_none() {
+        return Err("its ids are of a length that is none");
+    }
     // Of a mode of five or six digits, a blank, a name, a NUL and the id.
-    let entries = rest.len() / (id_length + 16);
-    let mut folder = Folder {
-        entries: Vec::with_capacity(entries),
-        faults: Vec::new(),
-    };
-    let mut names: Vec<&[u8]> = Vec::with_capacity(entries);
+    let mut spots: Vec<Spot> = Vec::with_capacity(object.len() / (id_length + 16));
+    let mut faults = Vec::new();
     // Names that ascend byte by byte stand once each; the others are looked up.
     let mut seen: Option<HashSet<&[u8]>> = None;
     let mut previous: Option<(&[u8], bool)> = None;
-    while !rest.is_empty() {
+    let mut at = 0;
+    while at < object.len() {
+        let rest = &object[at..];
         let usual = USUAL.iter().find(|mode| rest.starts_with(mode));
         let blank = match usual {
             Some(mode) => mode.len() - 1,
             None => memchr(b' ', rest).ok_or("an entry has no mode")?,
         };
         let (mode, after) = (&rest[..blank], &rest[blank + 1..]);
-        let end = memchr(0, after).ok_or("the name of an entry does not end")?;
-        let (name, after) = (&after[..end], &after[end + 1..]);
+        let length = memchr(0, after).ok_or("the name of an entry does not end")?;
+        let (name, after) = (&after[..length], &after[length + 1..]);
         let id = after.get(..id_length).ok_or("the id of an entry is cut short")?;
-        rest = &after[id_length..];
+        let (start, end) = (at + blank + 1, at + blank + 1 + length);
+        at = end + 1 + id_length;
         let mut fault = |what| {
-            folder.faults.push(Fault {
+            faults.push(Fault {
                 name: name.to_vec(),
                 what,
             });
@@ -76,11 +174,11 @@ pub fn parse(mut rest: &[u8], id_length: usize) -> Result<Folder, &'static str> 
             }
         };
         let is_folder = kind == Some(Kind::Tree);
-        let ascends = names.last().is_none_or(|before| *before < name);
+        let ascends = previous.is_none_or(|(before, _)| before < name);
         if seen.is_none() && !ascends {
-            seen = Some(names.iter().copied().collect());
+            let names = spots.iter().map(|spot| &object[spot.start as usize..spot.end as usize]);
+            seen = Some(names.collect());
         }
-        names.push(name);
         if seen.as_mut().is_some_and(|seen| !seen.insert(name)) {
             fault("stands in it twice");
         }
@@ -107,12 +205,19 @@ pub fn parse(mut rest: &[u8], id_length: usize) -> Result<Folder, &'static str> 
         if let Some(what) = nameless {
             fault(what);
         }
-        if let (Some(kind), None, Some(id)) = (kind, nameless, Oid::from_bytes(id)) {
-            let name = name.to_vec();
-            folder.entries.push(Entry { name, kind, id });
-        }
+        spots.push(Spot {
+            start: start as u32,
+            end: end as u32,
+            kind: kind.filter(|_| nameless.is_none()),
+        });
     }
-    Ok(folder)
+    drop(seen);
+    Ok(Folder {
+        object,
+        id_length,
+        spots,
+        faults,
+    })
 }
 
 /// The kind that a mode says, and what is wrong with how it says it.
@@ -164,7 +269,7 @@ mod tests {
     }
 
     fn faults(entries: &[Vec<u8>]) -> Vec<(String, &'static str)> {
-        let folder = parse(&entries.concat(), 20).expect("it comes apart");
+        let folder = parse(entries.concat(), 20).expect("it comes apart");
         let text = |fault: Fault| (fault.name.escape_ascii().to_string(), fault.what);
         folder.faults.into_iter().map(text).collect()
     }
@@ -181,8 +286,8 @@ mod tests {
             entry("160000", b"d", 1),
         ];
         assert_eq!(faults(&entries), []);
-        assert_eq!(parse(&entries.concat(), 20).expect("it comes apart").entries.len(), 7);
-        assert_eq!(parse(b"", 20), Ok(Folder::default()));
+        assert_eq!(parse(entries.concat(), 20).expect("it comes apart").items().count(), 7);
+        assert_eq!(parse(Vec::new(), 20), parse(Vec::new(), 20));
     }
 
     #[test]
@@ -212,8 +317,8 @@ mod tests {
             entry("40000", b"a", 3),
         ];
         assert_eq!(faults(&apart), [("a".to_owned(), "stands in it twice")]);
-        let folder = parse(&apart.concat(), 20).expect("it comes apart");
-        assert_eq!(folder.entries.len(), 3, "both are judged");
+        let folder = parse(apart.concat(), 20).expect("it comes apart");
+        assert_eq!(folder.items().count(), 3, "both are judged");
     }
 
     #[test]
@@ -229,7 +334,7 @@ mod tests {
     fn bytes_that_do_not_come_apart_are_an_error() {
         let whole = entry("100644", b"a", 1);
         for cut in 1..whole.len() {
-            assert!(parse(&whole[..cut], 20).is_err(), "{cut}");
+            assert!(parse(whole[..cut].to_vec(), 20).is_err(), "{cut}");
         }
     }
 }
