@@ -28,7 +28,8 @@ impl Listing {
         self.asked.set(self.asked.get() + 1);
         if self.asked.get() < FEW {
             let same = |item: &Item| match item.name.is_ascii() {
-                true => item.name.eq_ignore_ascii_case(folded),
+                // It folds to as many bytes.
+                true => item.name.len() == folded.len() && item.name.eq_ignore_ascii_case(folded),
                 false => fold(item.name) == folded,
             };
             return self.folder.items().filter(same).collect();

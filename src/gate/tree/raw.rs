@@ -122,7 +122,7 @@ impl Folder {
 }
 
 /// How nearly all entries begin: files and folders.
-const USUAL: [&[u8]; 2] = [b"100644 ", b"40000 "];
+const USUAL: [(&[u8], Kind); 2] = [(b"100644 ", Kind::File), (b"40000 ", Kind::Tree)];
 
 /// Reads a tree object: for each entry an octal mode, a blank, the name, a NUL and the id of
 /// `id_length` bytes (gitformat-pack's "tree entry"; fsck's list says what is malformed).
@@ -145,9 +145,9 @@ pub fn parse(object: Vec<u8>, id_length: usize) -> Result<Folder, &'static str> 
     let mut at = 0;
     while at < object.len() {
         let rest = &object[at..];
-        let usual = USUAL.iter().find(|mode| rest.starts_with(mode));
+        let usual = USUAL.iter().find(|mode| rest.starts_with(mode.0));
         let blank = match usual {
-            Some(mode) => mode.len() - 1,
+            Some(mode) => mode.0.len() - 1,
             None => memchr(b' ', rest).ok_or("an entry has no mode")?,
         };
         let (mode, after) = (&rest[..blank], &rest[blank + 1..]);
@@ -162,7 +162,7 @@ pub fn parse(object: Vec<u8>, id_length: usize) -> Result<Folder, &'static str> 
                 what,
             });
         };
-        let kind = match kind(mode) {
+        let kind = match usual.map_or_else(|| kind(mode), |mode| Some((mode.1, None))) {
             Some((kind, None)) => Some(kind),
             Some((kind, Some(what))) => {
                 fault(what);
@@ -222,11 +222,6 @@ pub fn parse(object: Vec<u8>, id_length: usize) -> Result<Folder, &'static str> 
 
 /// The kind that a mode says, and what is wrong with how it says it.
 fn kind(mode: &[u8]) -> Option<(Kind, Option<&'static str>)> {
-    match mode {
-        b"100644" => return Some((Kind::File, None)),
-        b"40000" => return Some((Kind::Tree, None)),
-        _ => {}
-    }
     // Six digits are all that git writes; more would not fit the number either.
     if mode.is_empty() || mode.len() > 7 || !mode.iter().all(|byte| matches!(byte, b'0'..=b'7')) {
         return None;
