@@ -24,8 +24,6 @@ pub struct Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folder {
     object: Vec<u8>,
-    /// Bytes of an id.
-    id_length: usize,
     spots: Vec<Spot>,
     /// Empty for every tree that git wrote.
     pub faults: Vec<Fault>,
@@ -36,6 +34,8 @@ pub struct Folder {
 struct Spot {
     start: u32,
     end: u32,
+    /// Bytes of the id.
+    id_length: u8,
     /// Of an entry that a path can name.
     kind: Option<Kind>,
 }
@@ -67,23 +67,26 @@ impl Item<'_> {
 }
 
 impl Folder {
-    /// A folder of these entries, whose ids are of one length, with what is known to be wrong with it.
+    /// A folder of these entries, with what is known to be wrong with it.
     pub fn of(entries: &[Entry], faults: Vec<Fault>) -> Folder {
         let mut folder = Folder {
-            id_length: entries.first().map_or(0, |entry| entry.id.as_bytes().len()),
             faults,
             ..Folder::default()
         };
         for entry in entries {
-            let start = folder.object.len();
+            let (id, start) = (entry.id.as_bytes(), folder.object.len());
             folder.object.extend_from_slice(&entry.name);
             let end = folder.object.len();
             folder.object.push(0);
-            folder.object.extend_from_slice(entry.id.as_bytes());
+            folder.object.extend_from_slice(id);
             // Folders that are made here are small.
             if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
-                let kind = Some(entry.kind);
-                folder.spots.push(Spot { start, end, kind });
+                folder.spots.push(Spot {
+                    start,
+                    end,
+                    id_length: id.len() as u8,
+                    kind: Some(entry.kind),
+                });
             }
         }
         folder
@@ -116,7 +119,7 @@ impl Folder {
         Some(Item {
             name: &self.object[spot.start as usize..end],
             kind,
-            id: &self.object[end + 1..end + 1 + self.id_length],
+            id: &self.object[end + 1..end + 1 + usize::from(spot.id_length)],
         })
     }
 }
@@ -208,16 +211,12 @@ pub fn parse(object: Vec<u8>, id_length: usize) -> Result<Folder, &'static str> 
         spots.push(Spot {
             start: start as u32,
             end: end as u32,
+            id_length: id_length as u8,
             kind: kind.filter(|_| nameless.is_none()),
         });
     }
     drop(seen);
-    Ok(Folder {
-        object,
-        id_length,
-        spots,
-        faults,
-    })
+    Ok(Folder { object, spots, faults })
 }
 
 /// The kind that a mode says, and what is wrong with how it says it.
@@ -323,6 +322,23 @@ mod tests {
         // A folder sorts as `a/`, after `a.b`.
         let folder_first = [entry("40000", b"a", 1), entry("100644", b"a.b", 1)];
         assert_eq!(faults(&folder_first), [("a.b".to_owned(), "is out of order")]);
+    }
+
+    #[test]
+    fn a_folder_of_entries_gives_them_back_whatever_the_length_of_their_ids() {
+        let entry = |name: &[u8], kind, id: &[u8]| Entry {
+            name: name.to_vec(),
+            kind,
+            id: Oid::from_bytes(id).expect("an id"),
+        };
+        let entries = [
+            entry(b"a", Kind::File, &[1; 20]),
+            entry(b"b", Kind::Tree, &[2; 32]),
+            entry(b"c", Kind::Symlink, &[3; 20]),
+        ];
+        let folder = Folder::of(&entries, Vec::new());
+        assert_eq!(folder.items().map(Item::to_entry).collect::<Vec<_>>(), entries);
+        assert_eq!(folder.find(b"b").map(Item::to_entry), Some(entries[1].clone()));
     }
 
     #[test]
