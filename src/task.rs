@@ -207,6 +207,11 @@ impl Task {
         lines
     }
 
+    /// What sounds like a limit and is none, each a sentence.
+    pub fn unread(&self) -> &[String] {
+        &self.unread
+    }
+
     /// The 1-based line of the task file that names this area, for messages.
     pub fn area_line(&self, name: &str) -> Option<u32> {
         let index = self.areas.iter().position(|area| area == name)?;

@@ -125,8 +125,14 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         true => surroundings.quiet_checkout()?,
         false => surroundings.checkout()?,
     };
+    let unread = task
+        .iter()
+        .flat_map(|task| task.unread())
+        .map(|line| format!("task: {line}"));
     if options.subject != Subject::Range {
-        return uncommitted::judge(options, &checkout, surroundings, task.as_ref());
+        let mut report = uncommitted::judge(options, &checkout, surroundings, task.as_ref())?;
+        report.verdict.notices.splice(0..0, unread);
+        return Ok(report);
     }
     let graph = Graph::of(&checkout)?;
     let (left, right) = sides(options)?;
@@ -144,7 +150,7 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
         head,
         folders: Folders::default(),
     };
-    let mut notices = Vec::new();
+    let mut notices: Vec<String> = unread.collect();
     let mut is_first = false;
     let claim = match options.allow_policy_change && !range.commits.is_empty() {
         true => policy_change::claim(&scene, &agents)?,

@@ -148,13 +148,19 @@ impl Inspected {
                 }
             ));
         }
-        let reads_sources = |rule: Rule| {
+        // What they read is in `files` and `manifests`.
+        let reads_content = |rule: Rule| {
             matches!(
                 rule,
-                Rule::ForbiddenImport | Rule::DependencyEdge | Rule::ImportNotAllowed | Rule::DynamicImport
+                Rule::ForbiddenImport
+                    | Rule::DependencyEdge
+                    | Rule::ImportNotAllowed
+                    | Rule::DynamicImport
+                    | Rule::NewDependency
+                    | Rule::ForbiddenDependency
             )
         };
-        let looks_at_paths = |active: &&Active| !reads_sources(active.rule) && active.reach != Reach::Dead;
+        let looks_at_paths = |active: &&Active| !reads_content(active.rule) && active.reach != Reach::Dead;
         if self.files.is_empty() && self.manifests.is_empty() && !rules.iter().any(looks_at_paths) {
             return Some(format!(
                 "no rule of the policy looked at any of the {}files",

@@ -109,6 +109,15 @@ pub struct Area {
     pub allowed_imports: Option<Vec<ImportRule>>,
 }
 
+impl Area {
+    /// Whether any rule about imports says something of those of such a file.
+    pub fn speaks_of(&self, path: &[u8], language: Language) -> bool {
+        self.may_depend_on.is_some()
+            || self.allowed_imports.is_some()
+            || self.forbidden_imports.iter().any(|rule| rule.covers(path, language))
+    }
+}
+
 /// `unmapped`, `existing`, `autoexec`: whether the lenient default holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {

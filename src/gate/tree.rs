@@ -190,8 +190,9 @@ pub fn lookup(tree: &dyn Tree, path: &[u8]) -> Result<Option<Entry>, Unreadable>
 /// More changed paths than this are no change that anybody makes: a few small objects can name one folder a
 /// billion times.
 const MAX_CHANGES: usize = 1_000_000;
-/// Longer paths (in bytes) are not followed: each step on the way down copies the path so far.
-const MAX_PATH: usize = 1 << 16;
+/// Longer paths (in bytes, Linux's PATH_MAX) cannot be checked out, and are not followed: each step on the way down
+/// copies the path so far.
+const MAX_PATH: usize = 4096;
 
 /// Every path that differs between two trees, sorted by path bytes. Folders with equal ids are
 /// not opened, so the cost is that of the change.

@@ -99,6 +99,19 @@ pub fn tree(checkout: &Checkout, what: &What<'_>) -> Result<Uncommitted> {
         Staged(_) => {}
         Paths(paths, cwd) => {
             for path in *paths {
+                // git passes over it without a word, and nothing in it is ever part of a commit.
+                let is_git = |part: &std::ffi::OsStr| part.eq_ignore_ascii_case(".git");
+                let real = cwd.join(path).canonicalize().unwrap_or_default();
+                let below = real.strip_prefix(top).unwrap_or(path);
+                if below.iter().any(is_git) {
+                    let shown = render::path(path.as_os_str().as_bytes());
+                    return Err(Stop::new(
+                        Exit::Usage,
+                        format!("{shown} lies in a git dir, and no commit holds it"),
+                    )
+                    .hint("name files of the checkout")
+                    .into());
+                }
                 if let Some(nested) = repository_around(top, &cwd.join(path)) {
                     return Err(Stop::new(
                         Exit::Usage,

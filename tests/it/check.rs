@@ -240,6 +240,20 @@ fn a_task_holds_the_end_points_to_its_scope() {
 }
 
 #[test]
+fn what_a_task_says_in_a_code_block_limits_nothing_and_is_said() {
+    let repo = on_branch();
+    repo.change("payments/a.ts", "export {};\n");
+    let task = repo.top().join("TASK.md");
+    std::fs::write(&task, "Goal: x\n\n```\nAllowed files: payments/b.ts\n```\n").expect("a task");
+    let task = task.display().to_string();
+    let note = "note: task: `Allowed files:` on line 4 stands in a code block and is not read";
+    for what in [&["--base", "main"][..], &["--worktree"]] {
+        let line = [&["check", "--task", &task][..], what].concat();
+        repo.agentgate(line).expect(0, &[note]);
+    }
+}
+
+#[test]
 fn an_empty_range_is_said_in_words() {
     let repo = on_branch();
     let text = format!("note: the range is empty: {0} is already in {0}", repo.id("f"));

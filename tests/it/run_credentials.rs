@@ -225,6 +225,19 @@ fn what_the_base_has_and_what_the_policy_allows_is_no_finding() {
     run_to(0, &repo, "j3", &format!("echo {other} > payments/a.ts"));
     // A copy into a file that the change adds is one more place.
     run_to(24, &repo, "j4", "cp payments/old.ts payments/copy.ts");
+    // So it is where the file that it is copied from changes otherwise.
+    run_to(
+        24,
+        &repo,
+        "j5",
+        "cp payments/old.ts payments/copy.ts; chmod +x payments/old.ts",
+    );
+    run_to(
+        24,
+        &repo,
+        "j6",
+        "cp payments/old.ts payments/copy.ts; echo more >> payments/old.ts",
+    );
     assert!(events(&repo, "j4").iter().any(|event| event["event"] == "job.refused"));
 }
 

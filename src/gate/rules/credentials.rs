@@ -1,9 +1,9 @@
 //! Credentials that a change adds or a task holds (exit 24, which goes before all others).
 //!
-//! A value counts as added unless the base has it in the same file, or in another file that the change
-//! touches: one that only moved is in the history already.
+//! A value counts as added unless the base has it in the same file, or in another file that the change takes it out
+//! of: one that only moved is in the history already.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::{finding, is_regular};
 use crate::gate::credentials::{Hit, blanked, search};
@@ -40,7 +40,7 @@ pub(in crate::gate) fn added(
     survey: &Survey,
 ) -> Result<(Vec<Holder>, Vec<Vec<u8>>), Unreadable> {
     let (mut holders, mut unsearched) = (Vec::new(), Vec::new());
-    // What the bases have in all files that changed; read when a first value was found that its own file did not have.
+    // What the change takes out of files; read when a first value was found that its own file did not have.
     let mut elsewhere: Option<HashSet<String>> = None;
     for change in changes {
         let Some(after) = change.after.filter(has_content) else {
@@ -68,7 +68,7 @@ pub(in crate::gate) fn added(
         if !hits.is_empty() {
             let elsewhere = match &mut elsewhere {
                 Some(known) => known,
-                None => elsewhere.insert(known_in(bases, changes)?),
+                None => elsewhere.insert(taken_out(bases, candidate, changes)?),
             };
             hits.retain(|hit| !elsewhere.contains(&hit.fingerprint));
         }
@@ -202,16 +202,24 @@ fn known(before: &[(&dyn Tree, Side)]) -> Result<HashSet<String>, Unreadable> {
     Ok(known)
 }
 
-fn known_in(bases: &[&dyn Tree], changes: &[Change]) -> Result<HashSet<String>, Unreadable> {
-    let mut sides = BTreeMap::new();
-    for change in changes {
-        for (base, side) in before(bases, change)? {
-            sides.insert(side.id, (base, side));
-        }
-    }
+/// The values that the bases have in a file which in the candidate no longer holds them.
+fn taken_out(bases: &[&dyn Tree], candidate: &dyn Tree, changes: &[Change]) -> Result<HashSet<String>, Unreadable> {
     let mut all = HashSet::new();
-    for before in sides.into_values() {
-        all.extend(known(&[before])?);
+    // Files of one content are searched once, unless something of it is left.
+    let mut gone = HashSet::new();
+    for change in changes {
+        let after = change.after.filter(has_content);
+        for (base, side) in before(bases, change)? {
+            if after.is_some_and(|after| after.id == side.id) || after.is_none() && !gone.insert(side.id) {
+                continue;
+            }
+            let mut values = known(&[(base, side)])?;
+            if let Some(after) = after.filter(|_| !values.is_empty()) {
+                let left = known(&[(candidate, after)])?;
+                values.retain(|value| !left.contains(value));
+            }
+            all.extend(values);
+        }
     }
     Ok(all)
 }

@@ -191,7 +191,13 @@ pub(super) fn judge<'p>(
             verdict.inspected.skip(&path, "no source file");
             continue;
         }
-        verdict.inspected.read(&path, language, found.len());
+        if policy.dynamic_imports == Stance::Deny || areas.iter().any(|area| area.speaks_of(&path, language)) {
+            verdict.inspected.read(&path, language, found.len());
+        } else {
+            verdict
+                .inspected
+                .skip(&path, "excepted from every entry, or of a language that none names");
+        }
         if language == Language::JavaScript && !bare.is_empty() {
             // What node is told to load without an ending, it reads as JavaScript.
             for import in found.iter().filter(|import| import.raw.starts_with('.')) {

@@ -203,6 +203,19 @@ fn a_tree_that_does_not_come_apart_is_2() {
 }
 
 #[test]
+fn a_path_that_no_disk_holds_ends_with_2_and_soon() {
+    let repo = repo();
+    let mut folder = tree(&repo, &[entry("100644", "x.ts", &blob(&repo, "import 'redis';\n"))]);
+    // 201 bytes each: git makes one process for each level here.
+    for _ in 0..21 {
+        folder = tree(&repo, &[entry("40000", &"d".repeat(200), &folder)]);
+    }
+    let made = commit(&repo, &with_lib(&repo, &[entry("40000", "d", &folder)]), "HEAD");
+    repo.agentgate(["check", "--base", "main", "--head", &made])
+        .expect(2, &["too many or too deep paths"]);
+}
+
+#[test]
 fn one_folder_named_a_billion_times_ends_with_2_and_soon() {
     let repo = repo();
     let mut folder = tree(&repo, &[entry("100644", "x", &blob(&repo, "a\n"))]);

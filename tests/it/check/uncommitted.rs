@@ -66,6 +66,10 @@ fn only_the_paths_that_were_named_count() {
         .run();
     outcome.expect(5, &["payments/pay.ts:1"]);
     repo.agentgate(["check", "--paths", "p*"]).expect(64, &["p*"]);
+    for path in [".git/config", "payments/../.git"] {
+        repo.agentgate(["check", "--paths", path])
+            .expect(64, &[path, "lies in a git dir, and no commit holds it"]);
+    }
 }
 
 #[test]

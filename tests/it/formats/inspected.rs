@@ -208,6 +208,23 @@ fn what_was_looked_at_passes_and_what_is_broken_keeps_its_code() {
 }
 
 #[test]
+fn a_file_that_no_entry_speaks_of_was_not_looked_at() {
+    let line = ["check", "--base", "main", "--require-inspected"];
+    for rule in [
+        "p:\n  allowed_roots: [payments/]\n  forbidden_imports: [{import: redis, languages: [go]}]\n",
+        "p:\n  allowed_roots: [payments/]\n  forbidden_imports: [{import: redis, except: [\"**\"]}]\n",
+        "dependencies: {forbidden: [redis]}\n",
+    ] {
+        let repo = with(&format!("version: 1\n{rule}"));
+        repo.change("payments/a.ts", "import 'redis';\n");
+        repo.agentgate(line).expect(2, &["nothing was inspected: "]);
+    }
+    let repo = with("version: 1\ndependencies: {forbidden: [redis]}\n");
+    repo.change("payments/package.json", "{\"dependencies\": {\"left-pad\": \"1\"}}\n");
+    repo.agentgate(line).expect(0, &[]);
+}
+
+#[test]
 fn the_first_policy_is_no_look_at_nothing() {
     let repo = Repo::empty();
     repo.change("a", "a\n");
