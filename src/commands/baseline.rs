@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::Surroundings;
+use super::{Surroundings, first_policy};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::baseline::{self, Baseline, Known};
@@ -66,6 +66,7 @@ pub fn update(surroundings: &Surroundings, growth: Growth) -> Result<Report> {
     };
     let head = checkout.head()?.commit;
     let tree = GitTree::of_commit(&checkout.repo, head).map_err(GateError::from)?;
+    first_policy::must_be_in(&checkout, &surroundings.cwd, head, &tree)?;
     let policy = Policy::of(&tree).map_err(GateError::from)?;
     let Some(path) = policy.baseline.clone() else {
         return Err(Stop::new(

@@ -6,6 +6,7 @@ mod base;
 mod commands;
 mod judge;
 mod policy_change;
+mod restore;
 mod uncommitted;
 
 use std::path::{Path, PathBuf};
@@ -137,8 +138,10 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
     let graph = Graph::of(&checkout)?;
     let (left, right) = sides(options)?;
     let head = resolve_head(&checkout, right)?;
-    let base = base::find(&checkout, &graph, surroundings, left, head)?;
-    let range = graph.range(base.commit, head)?;
+    let base = base::find(&checkout, &graph, surroundings, left, head).map_err(|error| base::typed(error, options))?;
+    let range = graph
+        .range(base.commit, head)
+        .map_err(|error| base::typed(error, options))?;
     let agents = trailers::agent_commits(&checkout, &graph, &range.commits)?;
 
     let scene = Scene {
@@ -173,8 +176,14 @@ pub fn check(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) 
             })?
         }
     };
-    if !options.allow_policy_change && verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
-        notices.push(policy_change::HOW.to_owned());
+    if verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
+        notices.extend(policy_change::unusable(&scene.tree(head)?, &verdict));
+        if !options.allow_policy_change && policy_change::would_accept(&scene, &agents, &verdict) {
+            notices.push(policy_change::how(surroundings).to_owned());
+        }
+    }
+    if let [start] = range.merge_bases[..] {
+        restore::add_commands(&mut verdict, start, &checkout);
     }
     if range.merge_bases.len() > 1 {
         notices.push(format!(

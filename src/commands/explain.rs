@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Result;
 
-use super::Surroundings;
+use super::{Surroundings, first_policy};
 use crate::exit::{Exit, Stop};
 use crate::gate::imports::{self, Import, Language};
 use crate::gate::policy::{Area, ImportRule, Stance};
@@ -154,12 +154,14 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
             {
                 mistyped(word)?;
             }
+            must_have_policy(surroundings, &checkout, &tree)?;
             Ok(Report::Path(of_path(&tree, path, task.as_ref())?))
         }
         Question::Import { name, path } => {
             let checkout = surroundings.checkout()?;
             let path = relative(&checkout, &surroundings.cwd, path)?;
             let tree = head(&checkout)?;
+            must_have_policy(surroundings, &checkout, &tree)?;
             Ok(Report::Import(of_import(&tree, path, name)?))
         }
     }
@@ -209,6 +211,10 @@ fn mistyped(word: &str) -> Result<(), Stop> {
 
 fn head(checkout: &Checkout) -> Result<GitTree<'_>> {
     Ok(GitTree::of_commit(&checkout.repo, checkout.head()?.commit).map_err(GateError::from)?)
+}
+
+fn must_have_policy(surroundings: &Surroundings, checkout: &Checkout, tree: &GitTree<'_>) -> Result<()> {
+    first_policy::must_be_in(checkout, &surroundings.cwd, checkout.head()?.commit, tree)
 }
 
 /// From a path as typed to one from the root of the repository; nothing on the disk is asked, since

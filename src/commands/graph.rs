@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 
-use super::Surroundings;
+use super::{Surroundings, first_policy};
 use crate::exit::{Exit, Stop};
 use crate::gate::GateError;
 use crate::gate::graph::{self, Graph};
@@ -50,6 +50,7 @@ pub fn graph(surroundings: &Surroundings, revision: Option<&str>, format: Format
         })?,
     };
     let tree = GitTree::of_commit(&checkout.repo, commit).map_err(GateError::from)?;
+    first_policy::must_be_in(&checkout, &surroundings.cwd, commit, &tree)?;
     Ok(Report {
         commit: commit.to_string(),
         graph: graph::of(&tree)?,

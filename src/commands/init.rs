@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::Surroundings;
 use super::schema::Schema;
+use super::{Surroundings, first_policy};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::{POLICY_PATH, Policy, SCHEMA_PATH};
@@ -78,7 +78,7 @@ pub fn init(surroundings: &Surroundings) -> Result<Report> {
     };
     Ok(Report {
         schema,
-        next: next(&checkout, &top, &surroundings.cwd)?,
+        next: first_policy::line(&checkout, &top, &surroundings.cwd)?,
         areas: draft.areas,
         path,
     })
@@ -179,7 +179,7 @@ fn exists(checkout: &Checkout, cwd: &Path, top: &Path) -> Result<Stop> {
     }
     let message = format!("{} is there but not committed, and was not touched", path.display());
     Ok(Stop::new(Exit::WrongState, message)
-        .hint(format!("commit it: {}", next(checkout, top, cwd)?))
+        .hint(format!("commit it: {}", first_policy::line(checkout, top, cwd)?))
         .hint("or move it away and run agentgate init again"))
 }
 
@@ -191,40 +191,6 @@ fn is_in_head(checkout: &Checkout, top: &Path) -> Result<bool> {
         .args(["cat-file", "-e", &format!("HEAD:{POLICY_PATH}")])
         .outcome()?;
     Ok(outcome.success())
-}
-
-/// The line that commits the policy, pasteable from the folder the person is in.
-fn next(checkout: &Checkout, top: &Path, cwd: &Path) -> Result<String> {
-    let here = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let (git, up) = match here.strip_prefix(top) {
-        Ok(inside) => ("git".to_owned(), "../".repeat(inside.components().count())),
-        Err(_) => (format!("git -C {}", shell(top)), String::new()),
-    };
-    let mut files = vec![POLICY_PATH];
-    if top.join(SCHEMA_PATH).is_file() {
-        files.push(SCHEMA_PATH);
-    }
-    let path = files
-        .iter()
-        .map(|file| format!("{up}{file}"))
-        .collect::<Vec<_>>()
-        .join(" ");
-    let quiet = |args: &[&str]| -> Result<bool> { Ok(checkout.git.at(top).args(args).outcome()?.success()) };
-    let mut force = "";
-    for file in files {
-        if quiet(&["check-ignore", "--quiet", "--", file])? {
-            force = "--force ";
-        }
-    }
-    // Something else is staged: the commit must not sweep it in.
-    let only = if checkout.repo.head().is_ok() && !quiet(&["diff", "--cached", "--quiet"])? {
-        format!(" -- {path}")
-    } else {
-        String::new()
-    };
-    Ok(format!(
-        "{git} add {force}{path} && {git} commit -m \"Add the agentgate policy\"{only}"
-    ))
 }
 
 /// Bytes of a path as text, where they are text.

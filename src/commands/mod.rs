@@ -10,6 +10,7 @@ pub mod demo;
 pub mod doctor;
 pub mod drop;
 pub mod explain;
+mod first_policy;
 pub mod graph;
 pub mod implementer;
 pub mod init;

@@ -10,6 +10,7 @@ use anyhow::Result;
 
 use super::{Surroundings, implementer, run};
 use crate::agent::effective::label;
+use crate::exit::Stop;
 use crate::git::history::Identity;
 use crate::lock::CloneLock;
 
@@ -22,6 +23,19 @@ pub struct Report {
     pub notices: Vec<String>,
 }
 
+/// The same error with the command whose option a hint names: it is an option of `run` alone.
+pub(super) fn for_run(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Stop>() {
+        Ok(mut stop) => {
+            for hint in &mut stop.hints {
+                *hint = hint.replace(": --allow-dirty", ": agentgate run --allow-dirty");
+            }
+            stop.into()
+        }
+        Err(error) => error,
+    }
+}
+
 /// Exit 22 for a task that cannot be used, 12 for a dirty checkout, then what `run` would end with: 2 for a
 /// repository, policy or settings that cannot be used, 24 for a task with a credential, 64 for a set-up that cannot work, 16 for a configured
 /// agent that is not there, 21 without confinement, 14 for a branch in the way.
@@ -30,7 +44,7 @@ pub fn preflight(surroundings: &Surroundings, given: Option<&Path>) -> Result<Re
     let checkout = surroundings.checkout()?;
     let head = checkout.head()?;
     let spared = given.and_then(|task| run::task_place(&surroundings.cwd, task));
-    run::must_be_clean(&checkout, spared.as_deref())?;
+    run::must_be_clean(&checkout, spared.as_deref()).map_err(for_run)?;
     let person = surroundings.person()?;
     let task = task.as_ref().map(|(task, _)| task);
     let (_, settings) = run::rules_of(&checkout, head.commit, task, &person)?;

@@ -306,25 +306,33 @@ pub fn settle(baseline: &Baseline, tree: &dyn Tree, verdict: &mut Verdict) -> Re
         .filter(|known| !used.contains(&known.fingerprint))
         .cloned()
         .collect();
-    for known in stale.iter().take(MAX_NAMED) {
-        verdict.notices.push(format!(
-            "the baseline lists {} in {}, which is no longer there: {}",
-            known.rule,
-            render::path(known.path.as_bytes()),
-            render::path(known.text.as_bytes())
-        ));
-    }
-    if let Some(more) = stale.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        verdict
-            .notices
-            .push(format!("and {more} more entries of the baseline are stale"));
-    }
-    if !stale.is_empty() {
-        verdict
-            .notices
-            .push("`agentgate baseline update` takes stale entries out".to_owned());
-    }
     Ok(stale)
+}
+
+/// A stale entry in words.
+pub fn stale(known: &Known) -> String {
+    format!(
+        "{} in {}, which is no longer there: {}",
+        render::path(known.rule.as_bytes()),
+        render::path(known.path.as_bytes()),
+        render::path(known.text.as_bytes())
+    )
+}
+
+/// Notices about stale entries.
+pub fn told_of(entries: &[Known]) -> Vec<String> {
+    let mut notices: Vec<String> = entries
+        .iter()
+        .take(MAX_NAMED)
+        .map(|known| format!("the baseline lists {}", stale(known)))
+        .collect();
+    if let Some(more) = entries.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        notices.push(format!("and {more} more entries of the baseline are stale"));
+    }
+    if !entries.is_empty() {
+        notices.push("`agentgate baseline update` takes stale entries out".to_owned());
+    }
+    notices
 }
 
 fn excuse(

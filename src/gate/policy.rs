@@ -20,6 +20,7 @@ use super::paths::PathRule;
 use super::tree::lookup;
 use super::yaml;
 use super::{Kind, Oid, POLICY_PATH, SCHEMA_PATH, SETTINGS_PATH, Tree, Unreadable};
+pub use ci::{KNOWN as CI_PATHS, is_mention as calls_gate};
 pub use dependencies::{Dependencies, NameRule};
 
 /// Where accepted old findings are kept unless the policy says otherwise; protected in any case.

@@ -73,7 +73,7 @@ impl<'a> Graph<'a> {
         })?;
         Ok(Graph {
             odb,
-            is_shallow: checkout.common.join("shallow").exists(),
+            is_shallow: is_shallow(checkout),
             known: RefCell::default(),
         })
     }
@@ -244,13 +244,21 @@ fn parse(raw: &[u8]) -> Option<Node> {
 
 fn unreadable(commit: Oid, why: &str) -> Stop {
     Stop::new(Exit::PolicyUnusable, format!("commit {commit} cannot be read: {why}")).hint(
-        "git fsck shows what else is missing; a whole clone has it: fetch-depth: 0, or git fetch --unshallow origin",
+        "git fsck shows what else is missing; a whole clone has it: fetch-depth: 0 (GitHub Actions), GIT_DEPTH: 0 (GitLab CI), or git fetch --unshallow origin",
     )
 }
 
+/// What to say first where history is missing in a shallow clone.
+pub const SHALLOW: &str =
+    "this clone is shallow: check out with fetch-depth: 0 (GitHub Actions), GIT_DEPTH: 0 (GitLab CI), or type";
+
+/// Whether the clone has only a part of its history.
+pub fn is_shallow(checkout: &Checkout) -> bool {
+    checkout.common.join("shallow").exists()
+}
+
 fn fetch_all(stop: Stop) -> Stop {
-    stop.hint("this clone is shallow: check out with fetch-depth: 0, or type")
-        .hint("git fetch --unshallow origin")
+    stop.hint(SHALLOW).hint("git fetch --unshallow origin")
 }
 
 /// The commit that a revision names; `None` where it names none here. A revision that begins with

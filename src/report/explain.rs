@@ -1,11 +1,14 @@
 //! The answers of `explain` and `baseline`, as text and as JSON. Small enough for an agent to read.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::commands::baseline;
 use crate::commands::explain::{ImportLine, ImportReport, Manifest, PathReport, Report};
 use crate::exit::Exit;
 use crate::gate::render;
+use crate::git::shell;
 
 /// Entries named in the text.
 const MAX_NAMED: usize = 20;
@@ -277,8 +280,9 @@ pub fn baseline_text(report: &baseline::Report) -> String {
     }
     if report.written {
         text.push_str(&format!(
-            "next: git add {0} && git commit -m 'Update the baseline' {0}\n",
-            report.path
+            "next: git add {0} && git commit -m 'Update the baseline' {0}   # on a branch of its own: the file is \
+             human-owned\nnext: agentgate check --allow-policy-change   # an owner's check of that branch\n",
+            shell(Path::new(&report.path))
         ));
     }
     text

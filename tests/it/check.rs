@@ -16,6 +16,7 @@ mod limits;
 mod malformed;
 mod named_files;
 mod native;
+mod next_steps;
 mod packages;
 mod plain;
 mod policy_change;

@@ -74,6 +74,19 @@ fn both_jobs_go_as_described() {
         "{log}"
     );
 
+    // The README shows this run.
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README.md");
+    let (_, shown) = readme.split_once("agentgate: gate\n").expect("the run in the README");
+    let (verdict, shown) = shown
+        .split_once("agentgate: record saved, worktree removed\n")
+        .expect("its end");
+    let (shown, _) = shown
+        .split_once("agentgate: confinement")
+        .expect("what follows the findings");
+    assert!(log.contains(shown), "{shown}\n---\n{log}");
+    let verdict = verdict.strip_prefix("agentgate: ").expect("words").trim();
+    assert!(log.contains(verdict), "{verdict}\n---\n{log}");
+
     let branches = clone.git(["branch", "--format=%(refname:short)"]);
     assert_eq!(branches, format!("agent/{kept}\nmain"));
     assert_eq!(clone.git(["worktree", "list"]).lines().count(), 2);

@@ -214,6 +214,30 @@ fn a_ci_file_that_comes_after_the_policy_is_an_owners_change() {
 }
 
 #[test]
+fn the_line_to_type_names_a_ci_file_that_calls_agentgate() {
+    let repo = committed(&[b"src/a.ts", b".github/workflows/old.yml"]);
+    repo.git(["branch", "base"]);
+    let mine = ".github/workflows/my rules.yml";
+    repo.write(mine, "run: agentgate check\n");
+    repo.write(".github/workflows/other.yml", "run: make\n");
+    repo.write(".gitlab-ci.yml", "script: AgentGate check\n");
+    let next = init_and_commit(&repo, "src");
+    assert!(
+        next.contains(" '../.github/workflows/my rules.yml' ../.gitlab-ci.yml && "),
+        "{next}"
+    );
+    assert!(!next.contains("other.yml") && !next.contains("old.yml"), "{next}");
+    assert_eq!(repo.git(["status", "--porcelain"]), "?? .github/workflows/other.yml");
+    repo.agentgate(["check", "--base", "base", "--allow-policy-change"])
+        .expect(0, &["invariants ok; 4 paths checked"]);
+    // Committed, they are no longer of it.
+    repo.remove(POLICY);
+    repo.git(["rm", "--quiet", POLICY]);
+    repo.commit("away");
+    assert!(!repo.agentgate(["init"]).success().last_line().contains("my rules"));
+}
+
+#[test]
 fn a_schema_that_is_there_is_left_as_it_is() {
     let repo = committed(&[b"src/a.ts"]);
     repo.write(SCHEMA, "{}\n");

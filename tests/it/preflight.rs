@@ -47,6 +47,16 @@ fn a_policy_or_settings_that_cannot_be_used_are_2() {
 }
 
 #[test]
+fn what_run_alone_would_waive_is_said_with_its_command() {
+    let repo = scene();
+    repo.write("stray.txt", "x\n");
+    repo.agentgate(["preflight", "--task", "TASK.md"])
+        .expect(12, &["as it is: agentgate run --allow-dirty (recorded"]);
+    repo.agentgate(["doctor"])
+        .expect(0, &["as it is: agentgate run --allow-dirty (recorded"]);
+}
+
+#[test]
 fn a_task_that_names_an_unknown_area_counts_with_it_alone() {
     let repo = scene();
     repo.change("TASK.md", "Goal: do the work\nAreas: nowhere\n");

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use git2::{Oid, Repository};
 
+use super::Options;
 use crate::commands::Surroundings;
 use crate::exit::{Exit, Stop};
 use crate::git::range::{self, Graph};
@@ -32,6 +33,9 @@ const TARGETS: [&str; 3] = [
 const ORDER: &str =
     "looked at: --base, INVARIANT_BASE, GITHUB_BASE_REF, CI_MERGE_REQUEST_DIFF_BASE_SHA, CHANGE_TARGET, origin/HEAD";
 
+/// What CIs call a whole clone.
+const FETCHED: &str = "in GitHub Actions: fetch-depth: 0 of actions/checkout; in GitLab CI: GIT_DEPTH: 0";
+
 /// Branches that the hint names.
 const MAX_NAMED: usize = 3;
 
@@ -45,7 +49,7 @@ pub(super) fn find(
     given: Option<(&str, &str)>,
     head: Oid,
 ) -> Result<Base> {
-    let base = resolve(checkout, graph, surroundings, given, head)?;
+    let base = resolve(checkout, graph, surroundings, given, head).map_err(|error| deepen(checkout, error))?;
     match test_merge(checkout, graph, surroundings, &base, head)? {
         None => Ok(base),
         Some((commit, why)) => Ok(Base {
@@ -54,6 +58,60 @@ pub(super) fn find(
             branch: None,
         }),
     }
+}
+
+/// The same error with the other options as they were typed in each line that names a base.
+pub(super) fn typed(error: anyhow::Error, options: &Options) -> anyhow::Error {
+    let mut stop = match error.downcast::<Stop>() {
+        Ok(stop) => stop,
+        Err(error) => return error,
+    };
+    let others = others(options);
+    // Such a line ends with the base.
+    for hint in stop
+        .hints
+        .iter_mut()
+        .filter(|hint| hint.contains("agentgate check --base "))
+    {
+        hint.push_str(&others);
+    }
+    stop.into()
+}
+
+/// The options of `check` but for the base, each with a blank before it.
+fn others(options: &Options) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut push = |option: &str, value: Option<&Path>| {
+        words.push(option.to_owned());
+        words.extend(value.map(shell));
+    };
+    let head = options.range.as_deref().and_then(range::split).map(|(_, right)| right);
+    let head = head.unwrap_or(&options.head);
+    if !matches!(head, "" | "HEAD") {
+        push("--head", Some(Path::new(head)));
+    }
+    if let Some(task) = &options.task {
+        push("--task", Some(task));
+    }
+    if options.allow_policy_change {
+        push("--allow-policy-change", None);
+    }
+    if let Some(checks) = &options.checks {
+        push("--checks", None);
+        for name in &checks.asked.pass_env {
+            push("--pass-env", Some(Path::new(name)));
+        }
+        if checks.asked.allow_unconfined {
+            push("--allow-unconfined", None);
+        }
+    }
+    if options.require_inspected {
+        push("--require-inspected", None);
+    }
+    if options.verbose {
+        push("--verbose", None);
+    }
+    words.iter().map(|word| format!(" {word}")).collect()
 }
 
 /// Tip of the branch that the CI names as the target, where the clone has it. A base given as an
@@ -66,6 +124,21 @@ pub(super) fn target_tip(repo: &Repository, surroundings: &Surroundings) -> Resu
         }
     }
     Ok(None)
+}
+
+/// In a shallow clone the missing history is the likely reason, so that is said first.
+fn deepen(checkout: &Checkout, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Stop>() {
+        Ok(mut stop) if range::is_shallow(checkout) => {
+            stop.hints
+                .retain(|hint| !hint.contains(range::SHALLOW) && hint != FETCHED);
+            stop.hints.insert(0, range::SHALLOW.to_owned());
+            stop.hints.insert(1, "git fetch --unshallow origin".to_owned());
+            stop.into()
+        }
+        Ok(stop) => stop.into(),
+        Err(error) => error,
+    }
 }
 
 fn resolve(
@@ -145,7 +218,7 @@ fn resolve(
                 Some(_) => stop,
                 None => stop
                     .hint("git fetch origin '+refs/heads/*:refs/remotes/origin/*', then agentgate check --base origin/BRANCH")
-                    .hint("in GitHub Actions: fetch-depth: 0 of actions/checkout; in GitLab CI: GIT_DEPTH: 0"),
+                    .hint(FETCHED),
             };
             Err(stop.hint(ORDER).into())
         }

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Stop};
 use crate::gate::content::MALFORMED;
 use crate::gate::policy::PolicyError;
 use crate::gate::tree::lookup;
-use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, rules};
+use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, SCHEMA_PATH, Tree, Verdict, rules};
 use crate::git::range::{Graph, Range};
 use crate::git::tree::{Folders, GitTree};
 use crate::task::Task;
@@ -96,8 +96,18 @@ impl<'a> Scene<'a> {
             stop.hint("a range is not judged by rules that it brings itself; land the policy on its own first")
                 .hint("agentgate check --allow-policy-change   (with the same base; accepts a range that brings nothing else)")
         } else {
-            stop.hint(format!("agentgate init && git add {POLICY_PATH} && git commit"))
-                .hint("agentgate check --allow-policy-change   (accepts the change that lands it)")
+            let top = self.repo.workdir();
+            let files = match top.is_some_and(|top| top.join(SCHEMA_PATH).is_file()) {
+                true => format!("{POLICY_PATH} {SCHEMA_PATH}"),
+                false => POLICY_PATH.to_owned(),
+            };
+            match top.is_some_and(|top| top.join(POLICY_PATH).is_file()) {
+                true => stop
+                    .hint("it is in this checkout, but not committed; an uncommitted policy judges nothing")
+                    .hint(format!("git add {files} && git commit")),
+                false => stop.hint("agentgate init, then the line that it ends with"),
+            }
+            .hint("agentgate check --allow-policy-change   (accepts the change that lands it)")
         })
     }
 

@@ -8,17 +8,86 @@ use git2::Oid;
 
 use super::judge::Scene;
 use crate::agent::settings::{Person, Settings};
+use crate::commands::Surroundings;
 use crate::commands::trailers::Row;
 use crate::exit::{Exit, Stop};
 use crate::gate::autoexec;
+use crate::gate::baseline::Baseline;
 use crate::gate::policy::{self, PolicyError, Stance};
 use crate::gate::tree::{diff, lookup};
 use crate::gate::{GateError, POLICY_PATH, Policy, Rule, SETTINGS_PATH, Tree, Unreadable, Verdict, render, rules};
 use crate::paths::{Match, PathRule};
 
-/// What a person is told whose change of human-owned files was refused.
-pub(super) const HOW: &str =
-    "a person's change of human-owned files alone is accepted with --allow-policy-change, here and in CI";
+/// Variables that CIs set.
+const CIS: [&str; 4] = ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"];
+
+/// What a person is told whose change of human-owned files was refused and would be accepted.
+pub(super) fn how(surroundings: &Surroundings) -> &'static str {
+    let is_ci = CIS.iter().any(|name| surroundings.var(name).is_some());
+    match is_ci {
+        true => {
+            "only human-owned files change: this job, which runs without --allow-policy-change, stays red on this branch; \
+             an owner runs `agentgate check --allow-policy-change` on it and merges over the red job"
+        }
+        false => {
+            "a person's change of human-owned files alone is accepted with --allow-policy-change; the job in CI stays red \
+             on it, and an owner merges over that"
+        }
+    }
+}
+
+/// Whether the option would let all of a refused range through.
+pub(super) fn would_accept(scene: &Scene, agents: &[Row], verdict: &Verdict) -> bool {
+    matches!(claim(scene, agents), Ok(Claim::Change)) && accept(verdict.clone()).findings.is_empty()
+}
+
+/// The same for two trees.
+pub(super) fn is_acceptable(policy: &Policy, base: &dyn Tree, candidate: &dyn Tree, verdict: &Verdict) -> bool {
+    of_trees(policy, base, candidate, verdict.clone()).is_ok_and(|verdict| verdict.findings.is_empty())
+}
+
+/// What is wrong with the policy, its baseline or the settings that a refused change leaves behind: merged over the
+/// refusal, they would judge nothing.
+pub(super) fn unusable(candidate: &dyn Tree, verdict: &Verdict) -> Option<String> {
+    let is_changed = |path: &str| {
+        let mut findings = verdict.findings.iter();
+        findings.any(|found| found.rule == Rule::ProtectedPath && found.path == path.as_bytes())
+    };
+    let policy = Policy::of(candidate);
+    let listed = policy.as_ref().ok().and_then(|policy| policy.baseline.clone());
+    let mut faults: Vec<(&str, String)> = Vec::new();
+    match &policy {
+        Ok(policy) => {
+            if let Some(path) = listed
+                .as_deref()
+                .filter(|path| is_changed(path) || is_changed(POLICY_PATH))
+                && let Err(error) = Baseline::of(policy, candidate)
+            {
+                faults.push((path, error.to_string()));
+            }
+        }
+        // That it is deleted is what the finding says.
+        Err(PolicyError::Missing) => {}
+        Err(error) if is_changed(POLICY_PATH) => faults.push((POLICY_PATH, error.to_string())),
+        Err(_) => {}
+    }
+    if is_changed(SETTINGS_PATH)
+        && let Err(why) = settings(candidate)
+    {
+        faults.push((SETTINGS_PATH, why));
+    }
+    let told = faults.into_iter().map(|(path, why)| {
+        // The line with its caret is left out.
+        let mut lines = why.lines();
+        let first = lines.next().unwrap_or_default();
+        let hints = lines.filter_map(|line| line.trim_start().strip_prefix("hint: "));
+        let words: Vec<&str> = std::iter::once(first).chain(hints).collect();
+        let words = render::lines(&words.join("; "));
+        format!("{path} changed, and it would be unusable: {words}")
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
 
 /// What the option comes to for a range.
 pub(super) enum Claim {
@@ -221,10 +290,20 @@ fn readable(place: &str, tree: &dyn Tree) -> Result<Policy> {
         }
         Err(error) => return Err(refuse(error.to_string()).into()),
     };
-    if let Some(entry) = lookup(tree, SETTINGS_PATH.as_bytes()).map_err(GateError::from)? {
-        let bytes = tree.blob(&entry.id).map_err(GateError::from)?;
-        // Whoever judges, the verdict is the same: nobody's own settings count.
-        Settings::of_repository(&bytes, &Person::default()).map_err(|error| refuse(error.to_string()))?;
-    }
+    settings(tree).map_err(refuse)?;
     Ok(policy)
+}
+
+/// Whether the settings, if there are any, can be read. Whoever judges, the answer is the same: nobody's own settings
+/// count.
+fn settings(tree: &dyn Tree) -> Result<(), String> {
+    let unreadable = |error: Unreadable| GateError::from(error).to_string();
+    let Some(entry) = lookup(tree, SETTINGS_PATH.as_bytes()).map_err(unreadable)? else {
+        return Ok(());
+    };
+    let bytes = tree.blob(&entry.id).map_err(unreadable)?;
+    match Settings::of_repository(&bytes, &Person::default()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
 }

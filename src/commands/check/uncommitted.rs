@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use git2::Oid;
 
-use super::super::Surroundings;
+use super::super::{Surroundings, first_policy};
 use super::{Options, Report, Subject, policy_change};
 use crate::exit::{Exit, Stop};
 use crate::gate::baseline::{self, Baseline};
 use crate::gate::policy::{BASELINE_PATH, PolicyError};
 use crate::gate::tree::lookup;
-use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, Tree, Verdict, render, rules, whole};
+use crate::gate::{Finding, GateError, POLICY_PATH, Policy, Rule, SCHEMA_PATH, Tree, Verdict, render, rules, whole};
 use crate::git::from_git2;
 use crate::git::repo::Checkout;
 use crate::git::tree::GitTree;
@@ -27,24 +27,31 @@ pub(super) fn judge(
     task: Option<&Task>,
 ) -> Result<Report> {
     match &options.subject {
-        Subject::All => all(options, checkout),
+        Subject::All => all(options, checkout, surroundings),
         Subject::Worktree => {
             let file = options.task.as_deref().map(|file| surroundings.cwd.join(file));
-            difference(options, checkout, &What::Worktree(file.as_deref()), task)
+            difference(options, checkout, surroundings, &What::Worktree(file.as_deref()), task)
         }
         Subject::Staged => {
             let named = surroundings.var("GIT_INDEX_FILE").map(PathBuf::from);
-            difference(options, checkout, &What::Staged(named), task)
+            difference(options, checkout, surroundings, &What::Staged(named), task)
         }
-        Subject::Paths(paths) => difference(options, checkout, &What::Paths(paths, &surroundings.cwd), task),
+        Subject::Paths(paths) => difference(
+            options,
+            checkout,
+            surroundings,
+            &What::Paths(paths, &surroundings.cwd),
+            task,
+        ),
         Subject::Range => Err(anyhow::anyhow!("a range is judged elsewhere")),
     }
 }
 
 /// The whole tree of a commit by its own policy.
-fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
+fn all(options: &Options, checkout: &Checkout, surroundings: &Surroundings) -> Result<Report> {
     let head = super::resolve_head(checkout, &options.head)?;
     let tree = tree(checkout, head)?;
+    first_policy::must_be_in(checkout, &surroundings.cwd, head, &tree)?;
     let policy = Policy::of(&tree).map_err(GateError::from)?;
     let mut verdict = whole::judge(&policy, &tree).map_err(anyhow::Error::from)?;
     if let Some(known) = Baseline::of(&policy, &tree)? {
@@ -57,11 +64,13 @@ fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
                 line: None,
                 column: None,
                 judged_by: "--strict-baseline".to_owned(),
-                message: format!("lists {} in {}, which is no longer there", known.rule, known.path),
+                message: format!("lists {}", baseline::stale(known)),
                 hint: "agentgate baseline update, then commit the file".to_owned(),
                 commit: None,
                 at: None,
             }));
+        } else {
+            verdict.notices.extend(baseline::told_of(&stale));
         }
     } else if options.strict_baseline {
         verdict
@@ -79,7 +88,13 @@ fn all(options: &Options, checkout: &Checkout) -> Result<Report> {
 }
 
 /// What is not committed, by the policy of HEAD or of `--base`.
-fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Option<&Task>) -> Result<Report> {
+fn difference(
+    options: &Options,
+    checkout: &Checkout,
+    surroundings: &Surroundings,
+    what: &What<'_>,
+    task: Option<&Task>,
+) -> Result<Report> {
     let (base, from) = match &options.base {
         None => (head(checkout, what)?, "HEAD"),
         Some(given) => match crate::git::range::resolve(&checkout.repo, given)? {
@@ -125,8 +140,14 @@ fn difference(options: &Options, checkout: &Checkout, what: &What<'_>, task: Opt
     if options.allow_policy_change {
         verdict = policy_change::of_trees(&policy, &base_tree, &candidate, verdict)?;
     } else if verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
-        verdict.notices.push(policy_change::HOW.to_owned());
+        if policy_change::is_acceptable(&policy, &base_tree, &candidate, &verdict) {
+            verdict.notices.push(policy_change::how(surroundings).to_owned());
+        }
     }
+    if let Some(why) = policy_change::unusable(&candidate, &verdict) {
+        verdict.notices.push(why);
+    }
+    super::restore::add_commands(&mut verdict, base, checkout);
     if let Some(path) = &made.spared {
         verdict.notices.push(format!(
             "{} is the task and untracked, so it is no part of the change",
@@ -179,16 +200,18 @@ fn no_policy(checkout: &Checkout, what: &What<'_>, (base, from): (Oid, &str), is
         .workdir
         .as_deref()
         .is_some_and(|top| top.join(POLICY_PATH).is_file());
+    let files = match (lies_there, checkout.workdir.as_deref()) {
+        (true, Some(top)) if !top.join(SCHEMA_PATH).is_file() => POLICY_PATH.to_owned(),
+        _ => format!("{POLICY_PATH} {SCHEMA_PATH}"),
+    };
     match (what, lies_there) {
         (_, false) => stop.hint(format!(
-            "write one with `agentgate init`, then `git add {POLICY_PATH}` and `git commit`"
+            "write one with `agentgate init`, then `git add {files}` and `git commit`"
         )),
-        (What::Staged(_), true) => stop.hint(format!("one lies in the checkout: git add {POLICY_PATH}")),
-        (What::Worktree(_), true) => stop.hint(format!(
-            "one lies there, but git ignores it: git add --force {POLICY_PATH}"
-        )),
+        (What::Staged(_), true) => stop.hint(format!("one lies in the checkout: git add {files}")),
+        (What::Worktree(_), true) => stop.hint(format!("one lies there, but git ignores it: git add --force {files}")),
         (What::Paths(..), true) => stop.hint(format!(
-            "one lies in the checkout; it judges once it is committed: git add {POLICY_PATH}"
+            "one lies in the checkout; it judges once it is committed: git add {files} && git commit"
         )),
     }
 }

@@ -6,7 +6,7 @@ use super::as_stop;
 use super::report::Report;
 use crate::agent::effective::Effective;
 use crate::agent::settings::{Person, Settings};
-use crate::commands::{Surroundings, implementer, run};
+use crate::commands::{Surroundings, first_policy, implementer, preflight, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::policy::PolicyError;
 use crate::gate::{self, GateError, POLICY_PATH, Policy, SETTINGS_PATH, Tree};
@@ -102,7 +102,10 @@ fn policy(report: &mut Report, checkout: &Checkout, tree: &GitTree<'_>) {
             let stop = Stop::new(Exit::PolicyUnusable, format!("there is no {POLICY_PATH} at HEAD"));
             if top.join(POLICY_PATH).is_file() {
                 stop.hint("it is in this checkout, but not committed; an uncommitted policy judges nothing")
-                    .hint(format!("git -C {} add {POLICY_PATH} && git commit", shell(top)))
+                    .hint(match first_policy::line(checkout, top, Path::new("/")) {
+                        Ok(line) => line,
+                        Err(_) => format!("git -C {} add {POLICY_PATH} && git commit", shell(top)),
+                    })
             } else {
                 stop.hint(format!("agentgate -C {} init", shell(top)))
             }
@@ -152,7 +155,10 @@ pub fn identity(report: &mut Report, checkout: &Checkout) {
 
 /// Whether the checkout is clean. It changes from minute to minute, so that it is not is only told.
 pub fn clean(report: &mut Report, checkout: &Checkout) {
-    match run::must_be_clean(checkout, None).map_err(as_stop) {
+    match run::must_be_clean(checkout, None)
+        .map_err(preflight::for_run)
+        .map_err(as_stop)
+    {
         Ok(()) => report.ok("checkout", "clean"),
         Err(stop) if stop.exit == Exit::DirtyTree => {
             let mut lines = stop.message.lines();

@@ -5,7 +5,7 @@ use super::format::{Format, format, home};
 use super::locks::is_at_or_below;
 use super::names::{Ecosystem, allows, forbids};
 use crate::gate::imports::VENDORED;
-use crate::gate::policy::{Area, Dependencies, Stance};
+use crate::gate::policy::{Area, Dependencies, ImportRule, Stance};
 use crate::gate::resolve::follow;
 use crate::gate::rules::{finding, plain, shown};
 use crate::gate::tree::{join, lookup};
@@ -60,6 +60,8 @@ impl<'a> Judges<'a> {
         let ecosystem = format.ecosystem();
         let name = shown(dependency.name.as_bytes());
         let mut findings = Vec::new();
+        let banned = self.banned(path, ecosystem, dependency, is_new);
+        let (is_denied, is_allowed) = (self.is_denied(), self.is_allowed(ecosystem, dependency));
         let mut push = |rule, key: &str, message, hint| findings.push(finding(rule, path, key, message, hint));
         let is_own = match &dependency.kind {
             Named::Local(folder) => is_own_folder(path, folder),
@@ -72,20 +74,27 @@ impl<'a> Judges<'a> {
                     Rule::NewDependency,
                     TASK,
                     format!("new dependency {name}, which the task rules out"),
-                    format!("remove {name}, or take `new dependencies` out of the task's Non-goals"),
+                    match &banned {
+                        Some(key) => format!("remove {name}; {key} forbids it anyway"),
+                        None => format!("remove {name}, or take `new dependencies` out of the task's Non-goals"),
+                    },
                 );
             }
-            if let Some(rules) = self.dependencies.filter(|rules| rules.new == Stance::Deny)
-                && !rules
-                    .allowed
-                    .iter()
-                    .any(|rule| allows(&rule.entry, ecosystem, &dependency.name))
-            {
+            if let Some(rules) = self.dependencies.filter(|_| is_denied && !is_allowed) {
                 push(
                     Rule::NewDependency,
                     rules.new_key,
                     format!("new dependency {name}, which `dependencies.allowed` does not name"),
-                    format!("remove {name}, or ask an owner of {POLICY_PATH} to list it in `dependencies.allowed`"),
+                    match &banned {
+                        Some(key) => format!(
+                            "remove {name}; {key} forbids it anyway, so that a place in `dependencies.allowed` would not help"
+                        ),
+                        None => {
+                            format!(
+                                "remove {name}, or ask an owner of {POLICY_PATH} to list it in `dependencies.allowed`"
+                            )
+                        }
+                    },
                 );
             }
         }
@@ -95,18 +104,18 @@ impl<'a> Judges<'a> {
                 Rule::ForbiddenDependency,
                 &rule.key,
                 format!("new dependency {}", by_entry(dependency, &rule.entry, "")),
-                format!("remove {name}, or ask an owner of {POLICY_PATH} to take it out of `dependencies.forbidden`"),
+                format!(
+                    "remove {name}, or ask an owner of {POLICY_PATH} to take it out of `dependencies.forbidden`{}",
+                    match is_denied && !is_allowed {
+                        true => " and to list it in `dependencies.allowed`",
+                        false => "",
+                    }
+                ),
             );
         }
         for area in self.areas.iter().filter(|_| is_new || self.existing == Stance::Deny) {
             for rule in &area.forbidden_imports {
-                let languages = &rule.languages;
-                let is_of_another = !languages.is_empty()
-                    && !ecosystem
-                        .languages()
-                        .iter()
-                        .any(|language| languages.contains(language));
-                if is_of_another || rule.excepts(path) {
+                if !is_for(rule, ecosystem) || rule.excepts(path) {
                     continue;
                 }
                 if forbids(&rule.entry, ecosystem, &dependency.name) {
@@ -135,6 +144,32 @@ impl<'a> Judges<'a> {
             }
         }
         findings
+    }
+
+    /// Whether `dependencies` refuses new names.
+    fn is_denied(&self) -> bool {
+        self.dependencies.is_some_and(|rules| rules.new == Stance::Deny)
+    }
+
+    /// Whether `dependencies.allowed` lets the name through.
+    fn is_allowed(&self, ecosystem: Ecosystem, dependency: &Dependency) -> bool {
+        let allowed = self.dependencies.into_iter().flat_map(|rules| &rules.allowed);
+        allowed
+            .into_iter()
+            .any(|rule| allows(&rule.entry, ecosystem, &dependency.name))
+    }
+
+    /// The key of the first entry that forbids the name, whatever is said of new ones.
+    fn banned(&self, path: &[u8], ecosystem: Ecosystem, dependency: &Dependency, is_new: bool) -> Option<&'a str> {
+        let is_meant = |entry: &str| forbids(entry, ecosystem, &dependency.name);
+        let mut policy = self.dependencies.into_iter().flat_map(|rules| &rules.forbidden);
+        if let Some(rule) = policy.find(|rule| is_new && is_meant(&rule.entry)) {
+            return Some(&rule.key);
+        }
+        let areas = self.areas.iter().filter(|_| is_new || self.existing == Stance::Deny);
+        let mut rules = areas.flat_map(|area| &area.forbidden_imports);
+        let found = rules.find(|rule| is_for(rule, ecosystem) && !rule.excepts(path) && is_meant(&rule.entry));
+        found.map(|rule| rule.key.as_str())
     }
 
     /// The findings about a new declaration whose name is computed; none where no rule refuses
@@ -182,6 +217,16 @@ impl<'a> Judges<'a> {
             .chain(areas.map(|rule| &rule.entry))
             .any(|entry| forbids(entry, Ecosystem::Python, name))
     }
+}
+
+/// Whether an entry of `forbidden_imports` speaks of the ecosystem's languages.
+fn is_for(rule: &ImportRule, ecosystem: Ecosystem) -> bool {
+    let languages = &rule.languages;
+    languages.is_empty()
+        || ecosystem
+            .languages()
+            .iter()
+            .any(|language| languages.contains(language))
 }
 
 /// Whether a folder, from that of a manifest, lies in the repository and below none of other people's packages.

@@ -2,7 +2,7 @@
 //! something that no reviewed line asks for.
 
 use super::format::{Format, file_name, format, home, parent};
-use crate::gate::rules::{finding, shown};
+use crate::gate::rules::{PUT_BACK, finding, shown};
 use crate::gate::{Change, POLICY_PATH, Rule, Verdict};
 
 struct Lock {
@@ -105,8 +105,8 @@ pub(super) fn judge(changes: &[Change], judged_by: &[&str], verdict: &mut Verdic
                 key,
                 format!("{} changed and no manifest that it belongs to did", shown(&name)),
                 format!(
-                    "put it back as it is in the base, or change the manifest whose dependencies it locks; an update of \
-                     locked versions alone is for an owner of {POLICY_PATH}"
+                    "{PUT_BACK}, or change the manifest whose dependencies it locks; an update of locked \
+                     versions alone is for an owner of {POLICY_PATH}"
                 ),
             ));
         }

@@ -3,7 +3,7 @@
 use super::super::tree::{Kind, Tree, Unreadable, join, lookup};
 
 /// Files and folders that CI systems read. Only these are walked.
-const KNOWN: &[&str] = &[
+pub const KNOWN: &[&str] = &[
     ".github/workflows",
     ".github/actions",
     ".forgejo/workflows",
@@ -53,7 +53,8 @@ pub(super) fn mentions(tree: &dyn Tree) -> Result<Vec<Vec<u8>>, Unreadable> {
     Ok(found)
 }
 
-fn is_mention(content: &[u8]) -> bool {
+/// Whether `agentgate` stands in such a file, in any case.
+pub fn is_mention(content: &[u8]) -> bool {
     content
         .windows(b"agentgate".len())
         .any(|window| window.eq_ignore_ascii_case(b"agentgate"))

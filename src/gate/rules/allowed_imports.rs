@@ -6,7 +6,7 @@
 //! they install, and each crate that a name may be must be allowed. In Rust a path without a `use`
 //! whose first name no Cargo.toml around declares is no crate.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
@@ -26,6 +26,7 @@ pub(super) fn judge(
     sources: &[Scanned],
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
+    let banned = banned(verdict);
     for source in sources {
         let bound: Vec<(&Area, &[ImportRule])> = source
             .areas
@@ -95,12 +96,33 @@ pub(super) fn judge(
             }
             for (area, judged) in missing {
                 if reported.insert((&area.name, import.line, import.raw.as_str())) {
-                    verdict.findings.push(stranger(area, import, &judged, &source.path));
+                    let place = (source.path.clone(), import.line, import.column);
+                    let key = banned.get(&place).map(String::as_str);
+                    verdict
+                        .findings
+                        .push(stranger(area, import, &judged, &source.path, key));
                 }
             }
         }
     }
     Ok(())
+}
+
+/// A place in a file: path, line, column.
+type Place = (Vec<u8>, u32, u32);
+
+/// What the imports that are forbidden outright are forbidden by.
+fn banned(verdict: &Verdict) -> HashMap<Place, String> {
+    let findings = verdict.findings.iter();
+    let forbidden = findings.filter(|found| found.rule == Rule::ForbiddenImport);
+    forbidden
+        .filter_map(|found| {
+            Some((
+                (found.path.clone(), found.line?, found.column?),
+                found.judged_by.clone(),
+            ))
+        })
+        .collect()
 }
 
 fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
@@ -117,7 +139,8 @@ fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[
     })
 }
 
-fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8]) -> Finding {
+/// The finding; `banned` is the key that forbids the import whatever the area allows.
+fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8], banned: Option<&str>) -> Finding {
     let raw = shown(import.raw.as_bytes());
     let installs = match judged.identity == import.identity {
         true => String::new(),
@@ -137,10 +160,13 @@ fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8]) -> Findi
                 "imports {raw}{installs}, which is not among the packages that {} may use",
                 area.name
             ),
-            format!(
-                "use what is allowed there, or ask an owner of {POLICY_PATH} to add it to {}.allowed_imports",
-                area.name
-            ),
+            match banned {
+                Some(key) => format!("use what is allowed there; {key} forbids this one anyway"),
+                None => format!(
+                    "use what is allowed there, or ask an owner of {POLICY_PATH} to add it to {}.allowed_imports",
+                    area.name
+                ),
+            },
         )
     }
 }

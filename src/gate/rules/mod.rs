@@ -254,11 +254,14 @@ pub(super) fn is_regular(side: &Side) -> bool {
     matches!(side.kind, Kind::File | Kind::Executable)
 }
 
+/// How the hint begins of a finding about a path that is to be as it was.
+pub const PUT_BACK: &str = "put it back as it is in the base";
+
 /// How a change of a path is taken back.
 fn undo(change: &Change) -> &'static str {
     match change.before {
         None => "delete it",
-        Some(_) => "put it back as it is in the base",
+        Some(_) => PUT_BACK,
     }
 }
 

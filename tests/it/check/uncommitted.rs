@@ -212,7 +212,7 @@ fn where_there_is_no_policy_yet_the_next_step_is_said() {
     told(
         &repo,
         "none is staged",
-        "hint: one lies in the checkout: git add architecture/invariants.yml\n",
+        "hint: one lies in the checkout: git add architecture/invariants.yml architecture/invariants.schema.json\n",
     );
     repo.write(".gitignore", "architecture/\n");
     repo.agentgate(["check", "--worktree", "--allow-policy-change"]).expect(

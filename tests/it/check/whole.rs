@@ -82,13 +82,37 @@ fn a_stale_entry_is_told_and_fails_only_where_that_was_asked_for() {
             "`agentgate baseline update` takes stale entries out",
         ],
     );
-    repo.agentgate(["check", "--all", "--strict-baseline"])
-        .expect(2, &["rule: stale-baseline [--strict-baseline] (exit 2)"]);
-    repo.agentgate(["baseline", "update"]).expect(
-        0,
-        &["2 entries kept, 1 removed, 0 added", "- forbidden-import payments/a.ts"],
+    let strict = repo.agentgate(["check", "--all", "--strict-baseline"]);
+    strict.expect(
+        2,
+        &[
+            "lists forbidden-import in payments/a.ts, which is no longer there: import redis",
+            "rule: stale-baseline [--strict-baseline] (exit 2)",
+        ],
     );
-    repo.commit("shrink");
+    assert_eq!(strict.stdout.matches("no longer there").count(), 1, "{strict}");
+    let outcome = repo.agentgate(["baseline", "update"]);
+    outcome.expect(
+        0,
+        &[
+            "2 entries kept, 1 removed, 0 added",
+            "- forbidden-import payments/a.ts",
+            "on a branch of its own",
+            "next: agentgate check --allow-policy-change ",
+        ],
+    );
+    // Both lines, as they are pasted; without a remote the base is to be named.
+    repo.branch("shrink");
+    let next: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("next: "))
+        .collect();
+    let [commit, check] = next[..] else { panic!("{outcome}") };
+    repo.program("sh").args(["-c", commit]).run().success();
+    let check = check.split("   #").next().expect("a command");
+    let check: Vec<&str> = check.split(' ').skip(1).chain(["--base", "main"]).collect();
+    repo.agentgate(check).expect(0, &["accepts 1 finding"]);
     repo.agentgate(["check", "--all", "--strict-baseline"]).expect(0, &[]);
 }
 
@@ -299,4 +323,29 @@ fn a_whole_tree_has_paths_and_no_changed_ones() {
             "note: 1 file of kinds whose imports this version does not read: .swift\n",
         ],
     );
+}
+
+#[test]
+fn a_second_line_like_a_known_one_is_found_as_the_readme_says() {
+    let twice = "import redis from 'redis';\nimport again from 'redis';\nimport redis from 'redis';\n";
+    for (stance, code) in [("allow", 0), ("deny", 5)] {
+        let repo = adopted(&format!("existing: {stance}\n"));
+        repo.branch("f");
+        repo.change("payments/a.ts", twice);
+        repo.agentgate(["check", "--base", "main"]).expect(code, &[]);
+        repo.agentgate(["check", "--all"])
+            .expect(5, &["payments/a.ts:3", "1 finding in 1 path"]);
+    }
+}
+
+#[test]
+fn a_renamed_file_has_new_findings() {
+    let repo = adopted("");
+    repo.branch("f");
+    repo.git(["mv", "payments/a.ts", "payments/b.ts"]);
+    repo.commit("rename");
+    repo.agentgate(["check", "--base", "main"])
+        .expect(5, &["payments/b.ts:1", "payments/b.ts:2"]);
+    repo.agentgate(["check", "--all"])
+        .expect(5, &["payments/b.ts:1", "payments/b.ts:2", "2 findings"]);
 }
