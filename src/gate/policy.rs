@@ -172,7 +172,7 @@ impl Policy {
         };
         if let Some(what) = what {
             return Err(PolicyError::Invalid(format!(
-                "{POLICY_PATH}: {what} in the base\nhint: commit it as a regular file"
+                "{POLICY_PATH}: {what}, where a file belongs\nhint: commit it as a regular file"
             )));
         }
         let size = tree.blob_size(&entry.id)?;

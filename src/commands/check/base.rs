@@ -7,6 +7,7 @@ use git2::{Oid, Repository};
 
 use super::Options;
 use crate::commands::Surroundings;
+use crate::confine::{Mode, Network};
 use crate::exit::{Exit, Stop};
 use crate::git::range::{self, Graph};
 use crate::git::repo::Checkout;
@@ -100,6 +101,21 @@ fn others(options: &Options) -> String {
         push("--checks", None);
         for name in &checks.asked.pass_env {
             push("--pass-env", Some(Path::new(name)));
+        }
+        if let Some(mode) = checks.asked.confinement {
+            let mode = match mode {
+                Mode::On => "on",
+                Mode::Strict => "strict",
+                Mode::Off => "off",
+            };
+            push("--confinement", Some(Path::new(mode)));
+        }
+        if let Some(network) = &checks.asked.network {
+            let text = match network {
+                Network::Ports(ports) => ports.iter().map(u16::to_string).collect::<Vec<_>>().join(","),
+                network => network.to_string(),
+            };
+            push("--network", Some(Path::new(&text)));
         }
         if checks.asked.allow_unconfined {
             push("--allow-unconfined", None);

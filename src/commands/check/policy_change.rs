@@ -66,8 +66,9 @@ pub(super) fn unusable(candidate: &dyn Tree, verdict: &Verdict) -> Option<String
                 faults.push((path, error.to_string()));
             }
         }
-        // That it is deleted is what the finding says.
-        Err(PolicyError::Missing) => {}
+        Err(PolicyError::Missing) if is_changed(POLICY_PATH) => {
+            faults.push((POLICY_PATH, "there would be no policy".to_owned()));
+        }
         Err(error) if is_changed(POLICY_PATH) => faults.push((POLICY_PATH, error.to_string())),
         Err(_) => {}
     }

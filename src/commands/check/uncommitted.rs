@@ -139,10 +139,10 @@ fn difference(
     let mut verdict = rules::judge(&policy, &base_tree, &candidate, task)?;
     if options.allow_policy_change {
         verdict = policy_change::of_trees(&policy, &base_tree, &candidate, verdict)?;
-    } else if verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath) {
-        if policy_change::is_acceptable(&policy, &base_tree, &candidate, &verdict) {
-            verdict.notices.push(policy_change::how(surroundings).to_owned());
-        }
+    } else if verdict.findings.iter().any(|found| found.rule == Rule::ProtectedPath)
+        && policy_change::is_acceptable(&policy, &base_tree, &candidate, &verdict)
+    {
+        verdict.notices.push(policy_change::how(surroundings).to_owned());
     }
     if let Some(why) = policy_change::unusable(&candidate, &verdict) {
         verdict.notices.push(why);

@@ -237,7 +237,7 @@ fn a_policy_that_is_no_regular_file_is_refused() {
         assert!(matches!(error, PolicyError::Invalid(_)));
         assert_eq!(
             error.to_string(),
-            format!("architecture/invariants.yml: {what} in the base\nhint: commit it as a regular file")
+            format!("architecture/invariants.yml: {what}, where a file belongs\nhint: commit it as a regular file")
         );
     }
     let folder = Memory::new(&[("architecture/invariants.yml/x", Kind::File, b"")]);
@@ -245,7 +245,7 @@ fn a_policy_that_is_no_regular_file_is_refused() {
         Policy::of(&folder)
             .unwrap_err()
             .to_string()
-            .contains(": a folder in the base")
+            .contains(": a folder, where a file belongs")
     );
     assert!(Policy::of(&Memory::new(&[(POLICY_PATH, Kind::Executable, CARD.as_bytes())])).is_ok());
 }

@@ -37,6 +37,17 @@ fn a_policy_that_would_be_unusable_is_told_where_it_is_refused() {
     let outcome = repo.agentgate(["check", "--staged"]);
     outcome.expect(3, &[told]);
     assert!(!outcome.stdout.contains(LOCAL), "{outcome}");
+    // What is no file, and what is gone.
+    repo.git(["reset", "--quiet", "--hard", "main"]);
+    repo.remove(RULES);
+    let gone = "note: architecture/invariants.yml changed, and it would be unusable: there would be no policy\n";
+    repo.agentgate(["check", "--worktree"]).expect(3, &[gone]);
+    std::os::unix::fs::symlink("../payments/pay.ts", repo.root.join(RULES)).expect("a link");
+    repo.agentgate(["check", "--worktree"]).expect(
+        3,
+        &["it would be unusable: architecture/invariants.yml: a symlink, where a file belongs; commit it"],
+    );
+    repo.remove(RULES);
     // A usable one is not told of.
     repo.change(RULES, &format!("{POLICY}unmapped: deny\n"));
     let outcome = repo.agentgate(["check", "--base", "main"]);
@@ -111,6 +122,20 @@ fn without_a_remote_the_options_typed_are_kept() {
     let line = behind(&outcome, "hint: agentgate ");
     repo.agentgate(line.split(' '))
         .expect(0, &["human-owned files changed only"]);
+    repo.agentgate([
+        "check",
+        "--checks",
+        "--network",
+        "443,80",
+        "--confinement",
+        "strict",
+        "--pass-env",
+        "A",
+    ])
+    .expect(
+        2,
+        &["hint: agentgate check --base main --checks --pass-env A --confinement strict --network 443,80\n"],
+    );
     let named = repo.agentgate(["check", "--head", "f", "--task", "my task.md"]);
     named.expect(22, &[]);
     repo.beside("").write("my task.md", "Goal: x\n");
