@@ -206,14 +206,9 @@ fn path(language: Language, import: &Import) -> Option<String> {
         Language::Go => {
             // In `github.com/vendor/x` the folder is somebody's name.
             let first = raw.split('/').next().unwrap_or_default();
-            let owner = first.contains('.') && !first.starts_with('.');
-            let mut rest = raw.split('/').skip(if owner { 2 } else { 0 });
-            let mut path = String::from("./");
-            rest.by_ref().for_each(|part| {
-                path.push_str(part);
-                path.push('/');
-            });
-            path
+            let has_host = first.contains('.') && !first.starts_with('.');
+            let parts: Vec<&str> = raw.split('/').skip(if has_host { 2 } else { 0 }).collect();
+            parts.join("/")
         }
         Language::C => raw.trim_matches(['"', '<', '>']).to_owned(),
         Language::Ruby => {

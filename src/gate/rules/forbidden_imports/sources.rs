@@ -84,6 +84,7 @@ pub(super) fn of<'a>(
             verdict.inspected.skip(&change.path, "in no area with import rules");
             continue;
         }
+        let reported = verdict.findings.len();
         let files = match after.kind {
             Kind::Symlink => behind(candidate, change, &areas, verdict)?,
             _ if is_regular(&after) => vec![(change.path.clone(), after)],
@@ -91,6 +92,7 @@ pub(super) fn of<'a>(
         };
         if files.is_empty() {
             let reason = match after.kind {
+                Kind::Symlink if verdict.findings.len() > reported => "unreadable, which is a finding",
                 Kind::Symlink => "a link to no file of its own",
                 _ => "a submodule link",
             };
