@@ -8,6 +8,7 @@ mod credentials;
 mod dependencies;
 mod import_cases;
 mod imports_braces;
+mod imports_copies;
 mod imports_loaders;
 mod imports_names;
 mod imports_packages;

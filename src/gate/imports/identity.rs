@@ -23,6 +23,16 @@ pub const VENDORED: &[&str] = &[
 /// bundler makes in it; none where it has no such folder. Letter case is ignored, as some disks do. A version
 /// behind the package's name (`redis-7.0`) is left out.
 pub fn vendored(path: &str) -> Option<Vec<String>> {
+    let mut rest = below_copies(path)?;
+    let named = usize::from(rest.first().is_some_and(|first| first.starts_with('@')));
+    if let Some(name) = rest.get_mut(named) {
+        name.truncate(without_release(name).len());
+    }
+    (!rest.is_empty()).then_some(rest)
+}
+
+/// The same with the package's name as it is written, and empty where nothing follows.
+pub(super) fn below_copies(path: &str) -> Option<Vec<String>> {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split(['/', '\\']) {
         match segment {
@@ -41,12 +51,7 @@ pub fn vendored(path: &str) -> Option<Vec<String>> {
         Some(gems) if rest[0] == "bundle" || gems == 0 => &rest[gems + 1..],
         _ => rest,
     };
-    let mut rest: Vec<String> = rest.iter().map(|segment| (*segment).to_owned()).collect();
-    let named = usize::from(rest.first().is_some_and(|first| first.starts_with('@')));
-    if let Some(name) = rest.get_mut(named) {
-        name.truncate(without_release(name).len());
-    }
-    (!rest.is_empty()).then_some(rest)
+    Some(rest.iter().map(|segment| (*segment).to_owned()).collect())
 }
 
 /// The name of a folder or an archive without the version behind it: `redis-rb-5.0.8`, `redis_v7.2`. A number without

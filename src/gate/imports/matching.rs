@@ -1,6 +1,6 @@
 //! Entries of `forbidden_imports` against imports.
 
-use super::{Import, ImportKind, Language, identity};
+use super::{Import, ImportKind, Language, copies, identity};
 
 /// Whether an entry of `forbidden_imports` names this import: it is a prefix of the identity by
 /// whole segments. What separates segments is the language's own (`/`, `.`, `::`, `\`). `*` stands
@@ -39,6 +39,24 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
                 || beginning(entry, &identity, import).is_some()
         }
     }
+}
+
+/// Whether an entry names the package to whose copy in the repository the import is a path, see [`copies`].
+pub fn copied(entry: &str, language: Language, import: &Import) -> bool {
+    let readings = copies::readings(language, import);
+    if readings.is_empty() {
+        return false;
+    }
+    let entry = entry_segments(entry, language);
+    readings.iter().any(|reading| {
+        let reading = compared(reading, language);
+        match (entry.as_slice(), language) {
+            ([word], Language::Go) => reading
+                .iter()
+                .any(|segment| is_match(word.as_bytes(), segment.as_bytes())),
+            (entry, _) => is_prefix(entry, &reading),
+        }
+    })
 }
 
 /// What the namespaces around a name put before it, where the whole then begins with the entry. The entry goes on

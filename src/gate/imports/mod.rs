@@ -24,6 +24,7 @@ use std::sync::Arc;
 mod arguments;
 mod c;
 mod components;
+mod copies;
 mod csharp;
 mod dotted;
 mod escapes;
@@ -78,11 +79,12 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
+pub use copies::may_be_copy;
 pub(in crate::gate) use identity::{
     VENDORED, include as include_identity, javascript as javascript_identity, percent_decoded, vendored,
 };
 pub(super) use matching::is_match;
-pub use matching::{allows, as_matched, dead, file_with, is_anywhere, matches, matches_relative, named};
+pub use matching::{allows, as_matched, copied, dead, file_with, is_anywhere, matches, matches_relative, named};
 pub(in crate::gate) use package_manifest::is_package_manifest;
 pub(super) use rust::PACKAGE;
 

@@ -313,18 +313,22 @@ impl File<'_> {
         own_modules: &mut Resolvers,
         verdict: &mut Verdict,
     ) -> Result<(), Unreadable> {
+        let copies: Vec<bool> = found.iter().map(|import| self.may_be_copy(import)).collect();
         for rule in &area.forbidden_imports {
             if !rule.covers(self.path, self.language) {
                 continue;
             }
             let mut lines = HashSet::new();
-            for import in found {
+            for (import, may_be_copy) in found.iter().zip(&copies) {
                 if import.kind == ImportKind::Opaque {
                     continue;
                 }
-                let answer = match self.answer(&rule.entry, import) {
-                    Answer::Other => continue,
+                let is_copy = *may_be_copy && self.is_copy(&rule.entry, import);
+                let answer = match self.named(&rule.entry, import) {
+                    Answer::Other if !is_copy => continue,
                     _ if known.has(import)? => continue,
+                    // A copy is not the repository's own, wherever it lies.
+                    _ if is_copy => Answer::Forbidden,
                     Answer::Forbidden if self.is_own(&rule.entry, import, own_modules)? => Answer::Own,
                     answer => answer,
                 };
@@ -436,7 +440,24 @@ impl File<'_> {
         }
     }
 
+    /// What an entry says about an import by its name or as a path to a copy.
     fn answer(&self, entry: &str, import: &Import) -> Answer {
+        match self.may_be_copy(import) && self.is_copy(entry, import) {
+            true => Answer::Forbidden,
+            false => self.named(entry, import),
+        }
+    }
+
+    fn may_be_copy(&self, import: &Import) -> bool {
+        self.all(import).any(imports::may_be_copy)
+    }
+
+    fn is_copy(&self, entry: &str, import: &Import) -> bool {
+        self.all(import)
+            .any(|import| imports::copied(entry, self.language, import))
+    }
+
+    fn named(&self, entry: &str, import: &Import) -> Answer {
         let matched = match (self.language, import.first_segment()) {
             (Language::Python, None) => imports::matches_relative(entry, &String::from_utf8_lossy(self.path), import),
             // A bare entry names a package from outside; one with dots may name an own module.

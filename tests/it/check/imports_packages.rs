@@ -230,7 +230,7 @@ fn a_copy_of_something_else_passes() {
     for line in [
         "require('../vendor/base-64/redis.js');",
         "require('../vendor/redis-om-1.0/index.js');",
-        "require('../vendor/redis-7/index.js');",
+        "require('../vendor/redis-7-lite/index.js');",
     ] {
         let repo = scene(&[]);
         repo.change("payments/a.js", &format!("{line}\n"));

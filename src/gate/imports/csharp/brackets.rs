@@ -65,7 +65,10 @@ impl Brackets {
         match kind {
             Kind::Dot | Kind::Scope | Kind::Punct(b',' | b'?' | b'*') => {}
             Kind::Punct(b'(') => {
+                // `=> (A.B)c`
+                let is_arrow = before.is(b'>') && context.before[1].is(b'=') && context.before[1].end == before.start;
                 let is_call = match before.kind {
+                    _ if is_arrow => false,
                     Kind::Word => !positions::precedes_bracket(cursor.bytes(before)),
                     Kind::Punct(b')' | b']' | b'>') | Kind::Text => true,
                     _ => false,

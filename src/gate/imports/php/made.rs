@@ -75,9 +75,10 @@ impl Scanner<'_> {
             false => ImportKind::Text,
         };
         for token in made.qualified {
-            let is_name = self
-                .class_literal(token)
-                .is_some_and(|text| text.trim_start_matches('\\').contains('\\'));
+            let is_name = self.class_literal(token).is_some_and(|text| match made.is_used {
+                true => text.trim_start_matches('\\').contains('\\'),
+                false => is_qualified(&text),
+            });
             if is_name {
                 self.class_name(token, kind);
             }
@@ -113,4 +114,30 @@ impl Scanner<'_> {
         }
         String::from_utf8(text).ok()
     }
+}
+
+/// Whether a text alone looks like a qualified name, where nothing in the file takes one for a class. It is none
+/// where all that follows a backslash is one letter (`'Redis\n'`), which is an escape between the wrong quotes, nor,
+/// without `::`, where all of it is in lower case, as keys of messages are: what loads classes tells cases apart,
+/// and hardly a library's are in lower case.
+fn is_qualified(text: &str) -> bool {
+    let (name, has_member) = match text.split_once("::") {
+        Some((name, _)) => (name, true),
+        None => (text, false),
+    };
+    let name = name.strip_prefix('\\').unwrap_or(name);
+    let mut segments = name.split('\\');
+    let is_segment = |segment: &str| {
+        let mut letters = segment.chars();
+        letters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+            && letters.all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let first = segments.next().unwrap_or_default();
+    let mut is_long = false;
+    let is_whole = is_segment(first)
+        && segments.all(|segment| {
+            is_long |= segment.chars().nth(1).is_some();
+            is_segment(segment)
+        });
+    is_whole && is_long && (has_member || name.chars().any(char::is_uppercase))
 }

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use super::reads;
 use crate::gate::imports::{self, Import, Language};
 use crate::gate::policy::{Area, Stance};
-use crate::gate::rules::{is_regular, shown};
+use crate::gate::rules::{finding, is_regular, shown};
 use crate::gate::survey::Survey;
 use crate::gate::tree::{Side, join, lookup};
-use crate::gate::{Change, Entry, Kind, Policy, Tree, Unreadable, Verdict};
+use crate::gate::{Change, Entry, Kind, Policy, Rule, Tree, Unreadable, Verdict};
 
 /// Links followed, and components walked, before a link is taken for a loop.
 const MAX_LINKS: usize = 40;
@@ -23,7 +23,7 @@ const MAX_TARGET: u64 = 4096;
 /// anywhere in the gate.
 const MAX_FIRST_LINE: u64 = 512 * 1024 * 1024;
 /// Files read below a link to a folder.
-const MAX_BELOW: usize = 2000;
+const MAX_BELOW: usize = 20_000;
 
 /// One file to read.
 pub(super) struct Source<'a> {
@@ -84,13 +84,15 @@ pub(super) fn of<'a>(
             verdict.inspected.skip(&change.path, "in no area with import rules");
             continue;
         }
+        let reported = verdict.findings.len();
         let files = match after.kind {
-            Kind::Symlink => behind(candidate, &change.path, &areas, verdict)?,
+            Kind::Symlink => behind(candidate, change, &areas, verdict)?,
             _ if is_regular(&after) => vec![(change.path.clone(), after)],
             _ => Vec::new(),
         };
         if files.is_empty() {
             let reason = match after.kind {
+                Kind::Symlink if verdict.findings.len() > reported => "unreadable, which is a finding",
                 Kind::Symlink => "a link to no file of its own",
                 _ => "a submodule link",
             };
@@ -172,10 +174,11 @@ fn language(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<Option<Language
 /// The files that a link brings into an area, under the link's name.
 fn behind(
     tree: &dyn Tree,
-    link: &[u8],
+    change: &Change,
     areas: &[&Area],
     verdict: &mut Verdict,
 ) -> Result<Vec<(Vec<u8>, Side)>, Unreadable> {
+    let link = change.path.as_slice();
     // Dangling links and those that leave the repository are judged with the content.
     let Some((target, entry)) = resolve(tree, link)? else {
         return Ok(Vec::new());
@@ -204,10 +207,24 @@ fn behind(
             }
         }
         if files.len() + open.len() > MAX_BELOW {
-            verdict.notices.push(format!(
-                "{} leads to a folder of more than {MAX_BELOW} files, {}; no import rule looked at them",
-                shown(link),
-                shown(&target),
+            let message = format!(
+                "leads to a folder of more than {MAX_BELOW} files, {}; no import rule looked at them",
+                shown(&target)
+            );
+            if change.before == change.after {
+                verdict.notices.push(format!("{} {message}", shown(link)));
+                return Ok(Vec::new());
+            }
+            let judged_by = match areas.first() {
+                Some(area) => area.import_key().unwrap_or_default(),
+                None => super::computed::KEY.to_owned(),
+            };
+            verdict.findings.push(finding(
+                Rule::Uninspectable,
+                link,
+                &judged_by,
+                message,
+                "link to what is needed of it, file by file or by smaller folders".into(),
             ));
             return Ok(Vec::new());
         }

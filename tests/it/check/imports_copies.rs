@@ -1,0 +1,300 @@
+//! Copies of other people's packages that lie in the repository, and what else is loaded from it under a name that
+//! tells little.
+
+use crate::support::program::Outcome;
+use crate::support::repo::Repo;
+
+/// A repository whose `main` has these files and a policy that forbids `app/` these packages, on a branch.
+fn scene(entries: &str, files: &[&str]) -> Repo {
+    let repo = Repo::empty();
+    repo.write(
+        "architecture/invariants.yml",
+        format!("version: 1\napp:\n  allowed_roots: [app/]\n  forbidden_imports: [{entries}]\n"),
+    );
+    for path in files {
+        repo.write(path, "\n");
+    }
+    repo.write("go.mod", "module acme\n");
+    repo.write("app/README", "x\n");
+    repo.commit("start");
+    repo.branch("f");
+    repo
+}
+
+/// What `check` says of a branch that adds these files, beside a base that has those others.
+fn check(files: &[&str], added: &[(&str, &str)]) -> Outcome {
+    let repo = scene("redis", files);
+    for (path, source) in added {
+        repo.write(path, source);
+    }
+    repo.commit("the change");
+    repo.agentgate(["check", "--base", "main"])
+}
+
+/// Findings of one line each, all in one branch.
+fn all_found(entries: &str, files: &[&str], added: &[(&str, &str)]) {
+    let repo = scene(entries, files);
+    for (path, source) in added {
+        repo.write(path, source);
+    }
+    repo.commit("the change");
+    let outcome = repo.agentgate(["check", "--base", "main"]);
+    let places: Vec<String> = added.iter().map(|(path, _)| format!("{path}:")).collect();
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    outcome.expect(5, &places);
+}
+
+#[test]
+fn a_path_of_rust_into_a_copy_is_5() {
+    all_found(
+        "redis",
+        &["vendor/redis/src/lib.rs", "vendor/redis/x.rs"],
+        &[
+            ("app/a.rs", "#[path = \"../vendor/redis/src/lib.rs\"]\nmod redis;\n"),
+            ("app/b.rs", "include!(\"../vendor/redis/x.rs\");\n"),
+            (
+                "app/c.rs",
+                "include!(\"/h/.cargo/registry/src/index-0/redis-0.25.0/src/lib.rs\");\n",
+            ),
+        ],
+    );
+    check(
+        &["vendor/rediska/x.rs", "db/redis/x.rs"],
+        &[(
+            "app/a.rs",
+            "include!(\"../vendor/rediska/x.rs\");\ninclude!(\"../db/redis/x.rs\");\n",
+        )],
+    )
+    .expect(0, &[]);
+}
+
+#[test]
+fn a_dotted_path_of_python_into_a_copy_is_5() {
+    all_found(
+        "redis",
+        &[
+            "vendor/__init__.py",
+            "vendor/redis/__init__.py",
+            "third_party/redis.py",
+            "app/__init__.py",
+            "app/vendor/__init__.py",
+            "app/vendor/redis/__init__.py",
+        ],
+        &[
+            ("app/a.py", "from vendor.redis import Redis\n"),
+            ("app/b.py", "from third_party.redis import x\n"),
+            ("app/c.py", "from .vendor import redis\n"),
+            ("app/d.py", "from app.vendor.redis import x\n"),
+            ("app/e.py", "import vendor.redis_4.client\n"),
+        ],
+    );
+    check(
+        &[
+            "vendor/__init__.py",
+            "vendor/other.py",
+            "app/redis/__init__.py",
+            "app/__init__.py",
+        ],
+        &[(
+            "app/a.py",
+            "from vendor.other import redis\nfrom app.redis import vendor\nfrom . import vendor\n",
+        )],
+    )
+    .expect(0, &[]);
+}
+
+#[test]
+fn a_path_of_go_into_a_copy_is_5() {
+    all_found(
+        "redis, github.com/x/kv",
+        &["third_party/redis/r.go", "vendor/github.com/x/kv/k.go"],
+        &[
+            ("app/a.go", "package a\n\nimport \"acme/third_party/redis\"\n"),
+            ("app/b.go", "package a\n\nimport \"acme/vendor/github.com/x/kv\"\n"),
+        ],
+    );
+    check(
+        &["db/redis/r.go", "third_party/other/r.go"],
+        &[(
+            "app/a.go",
+            "package a\n\nimport (\n\"acme/db/redis\"\n\"acme/third_party/other\"\n)\n",
+        )],
+    )
+    .expect(0, &[]);
+}
+
+#[test]
+fn a_version_or_a_folder_around_a_copy_hides_nothing() {
+    let names = [
+        "redis-4",
+        "redis-v4",
+        "redis-4.x",
+        "redis-7-0",
+        "redis-main",
+        "redis-latest",
+        "redis.7.0",
+        "v4/redis",
+        "js/redis",
+    ];
+    let files: Vec<String> = names.iter().map(|name| format!("vendor/{name}/index.js")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let added: Vec<(String, String)> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (format!("app/a{at}.js"), format!("require(\"../vendor/{name}\");\n")))
+        .collect();
+    let added: Vec<(&str, &str)> = added
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    all_found("redis", &files, &added);
+    all_found(
+        "redis, base-64",
+        &[
+            "vendor/redis-v4/r.h",
+            "vendor/redis-4/r.php",
+            "vendor/redis-main/r.rb",
+            "vendor/base-64/i.js",
+        ],
+        &[
+            ("app/a.c", "#include \"../vendor/redis-v4/r.h\"\n"),
+            ("app/a.php", "<?php\nrequire __DIR__ . '/../vendor/redis-4/r.php';\n"),
+            ("app/a.rb", "require_relative \"../vendor/redis-main/r\"\n"),
+            ("app/b.js", "require(\"../vendor/base-64\");\n"),
+        ],
+    );
+}
+
+#[test]
+fn a_name_that_only_begins_like_the_entry_passes() {
+    check(
+        &[
+            "vendor/redis-lite/i.js",
+            "vendor/redisx-4/i.js",
+            "vendor/bull/redis.js",
+            "lib/redis-4/i.js",
+        ],
+        &[(
+            "app/a.js",
+            "require(\"../vendor/redis-lite\");\nrequire(\"../vendor/redisx-4\");\nrequire(\"../vendor/bull/redis\");\n\
+             require(\"../lib/redis-4\");\n",
+        )],
+    )
+    .expect(0, &[]);
+}
+
+#[test]
+fn a_cast_of_csharp_behind_an_arrow_is_5() {
+    let source = |body: &str| format!("namespace StackExchange;\nclass A {{ {body} }}\n");
+    let cast = source("object F(object o) => (Redis.IDatabase)o;");
+    all_found("StackExchange.Redis", &[], &[("app/a.cs", &cast)]);
+    let repo = scene("StackExchange.Redis", &[]);
+    repo.change(
+        "app/a.cs",
+        &source("object F(object o) => (Redis.Count) + G<int>(Redis.Count);"),
+    );
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}
+
+#[test]
+fn a_text_of_php_that_is_no_name_passes() {
+    check(
+        &[],
+        &[(
+            "app/a.php",
+            "<?php\necho 'Redis\\n';\necho \"Redis\\\\t\";\necho __('redis\\messages');\nf('Redis\\9x\\Ab');\n",
+        )],
+    )
+    .expect(0, &[]);
+    all_found(
+        "redis",
+        &[],
+        &[
+            ("app/a.php", "<?php\nf(\"Redis\\\\Client\");\n"),
+            ("app/b.php", "<?php\nf('\\Redis\\Client');\n"),
+            ("app/c.php", "<?php\narray_map('redis\\client::get', $a);\n"),
+            ("app/d.php", "<?php\n$c = 'redis\\client';\nnew $c;\n"),
+        ],
+    );
+}
+
+#[test]
+fn a_load_of_data_or_of_the_file_s_own_passes() {
+    let own = "class C\n  def load(f)\n    f\n  end\n  def g\n    load(\"app/x.txt\")\n  end\nend\n";
+    check(
+        &[],
+        &[
+            ("app/x.yml", "a: don't\n"),
+            ("app/x.txt", "some words\n"),
+            (
+                "app/a.rb",
+                "class B < C\n  def g\n    load(\"app/x.yml\")\n  end\nend\n",
+            ),
+            ("app/b.rb", own),
+        ],
+    )
+    .expect(0, &[]);
+    let unread = "as Ruby, and no import rule reads it";
+    check(
+        &[],
+        &[
+            ("app/x.yml", "require \"redis\"\n"),
+            ("app/a.rb", "load \"app/x.yml\"\n"),
+        ],
+    )
+    .expect(9, &["app/a.rb:1", unread]);
+    check(&[], &[("app/x.txt", "require \"redis\"\n"), ("app/b.rb", own)]).expect(9, &["app/b.rb:6", unread]);
+    check(
+        &[],
+        &[("app/x.txt", "some words\n"), ("app/a.rb", "load \"app/x.txt\"\n")],
+    )
+    .expect(9, &["app/a.rb:1", unread]);
+}
+
+/// A base with a folder `big/` of so many folders of so many files, and a commit on it that links to it.
+fn linked(repo: &Repo, folders: usize, files: usize) -> (String, String) {
+    let tree = |lines: String| {
+        let outcome = repo.program("git").args(["mktree"]).stdin(lines).run().success();
+        outcome.last_line().trim().to_owned()
+    };
+    let blob = |text: &str| {
+        let outcome = repo
+            .program("git")
+            .args(["hash-object", "-w", "--stdin"])
+            .stdin(text)
+            .run();
+        outcome.success().last_line().trim().to_owned()
+    };
+    let one = blob("require(\"redis\");\n");
+    let inner = tree((0..files).map(|at| format!("100644 blob {one}\tf{at}.js\n")).collect());
+    let big = tree((0..folders).map(|at| format!("040000 tree {inner}\td{at}\n")).collect());
+    let link = blob("../big");
+    let policy = repo.git(["rev-parse", "HEAD:architecture"]).trim().to_owned();
+    let readme = format!("100644 blob {one}\tREADME\n");
+    let start = format!("040000 tree {policy}\tarchitecture\n040000 tree {big}\tbig\n");
+    let before = tree(readme.clone());
+    let app = tree(format!("{readme}120000 blob {link}\tl\n"));
+    let commit = |tree: &str, parent: &[&str]| {
+        let args = [&["commit-tree", tree, "-m", "x"], parent].concat();
+        repo.git(args).trim().to_owned()
+    };
+    let base = commit(&tree(format!("{start}040000 tree {before}\tapp\n")), &[]);
+    let head = commit(&tree(format!("{start}040000 tree {app}\tapp\n")), &["-p", &base]);
+    (base, head)
+}
+
+#[test]
+fn a_new_link_to_more_files_than_are_read_is_9() {
+    let repo = scene("redis", &[]);
+    let (base, head) = linked(&repo, 150, 150);
+    repo.agentgate(["check", "--base", &base, "--head", &head])
+        .expect(9, &["app/l: leads to a folder of more than 20000 files, `big`"]);
+}
+
+#[test]
+fn a_new_link_to_a_few_thousand_files_is_read() {
+    let repo = scene("redis", &[]);
+    let (base, head) = linked(&repo, 50, 50);
+    repo.agentgate(["check", "--base", &base, "--head", &head])
+        .expect(5, &["app/l/d0/f0.js:1:9: imports `redis`"]);
+}
