@@ -16,6 +16,7 @@ mod limits;
 mod malformed;
 mod named_files;
 mod native;
+mod own_names;
 mod packages;
 mod plain;
 mod policy_change;

@@ -66,12 +66,7 @@ impl<'a> Shelves<'a> {
     }
 
     /// What the name stands for, by the nearest shelf that has it.
-    fn packages(
-        &mut self,
-        manifest: &[u8],
-        shelf: &Shelf,
-        name: &str,
-    ) -> Result<Option<Vec<Dependency>>, Unreadable> {
+    fn packages(&mut self, manifest: &[u8], shelf: &Shelf, name: &str) -> Result<Option<Vec<Dependency>>, Unreadable> {
         let mut folder = manifest;
         let mut up = String::new();
         while !folder.is_empty() {

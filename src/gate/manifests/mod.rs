@@ -83,8 +83,14 @@ pub(super) const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Aliases that a package.json declares, from the imported name to the installed one.
-pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, String> {
+pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, Vec<String>> {
     npm::aliases(package_json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(package_json))
+}
+
+/// The same, by a pnpm-workspace.yaml.
+pub(super) fn pnpm_aliases(workspace: &[u8]) -> HashMap<String, Vec<String>> {
+    let bytes = workspace.strip_prefix(BYTE_ORDER_MARK).unwrap_or(workspace);
+    std::str::from_utf8(bytes).map(pnpm::aliases).unwrap_or_default()
 }
 
 /// What a Cargo.toml says of the names of crates in code.
@@ -235,14 +241,16 @@ fn unchanged(
     let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
     let files = Files::of(candidate)?;
     if !files.is_whole() {
-        verdict.notices.push(
-            "the tree has too many entries to look for manifests that take names from a changed one".to_owned(),
-        );
+        verdict
+            .notices
+            .push("the tree has too many entries to look for manifests that take names from a changed one".to_owned());
         return Ok(());
     }
     let paths = (files.named(b"package.json").iter()).chain(files.named(b"Cargo.toml"));
     for path in paths.filter(|path| !changed.contains(path.as_slice())) {
-        let Some(format) = self::format::format(path) else { continue };
+        let Some(format) = self::format::format(path) else {
+            continue;
+        };
         let is_others = path.split(|&byte| byte == b'/').any(|part| part == b"node_modules");
         let Some(side) = own::side(candidate, path)?.filter(|_| !is_others) else {
             continue;
@@ -273,7 +281,15 @@ fn unchanged(
             after: Some(side),
             ..changes[0].clone()
         };
-        manifest(trees, (base, candidate), (&change, &side), format, &judges, changes, verdict)?;
+        manifest(
+            trees,
+            (base, candidate),
+            (&change, &side),
+            format,
+            &judges,
+            changes,
+            verdict,
+        )?;
     }
     Ok(())
 }

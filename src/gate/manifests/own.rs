@@ -150,7 +150,9 @@ fn is_own_folder(tree: &dyn Tree, manifest: &[u8], folder: &str) -> Result<bool,
 
 /// Whether the folder is there without any link, or lies in a repository of its own.
 fn is_there(tree: &dyn Tree, folder: &[u8]) -> Result<bool, Unreadable> {
-    let ends = (folder.iter().enumerate()).filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let ends = (folder.iter().enumerate())
+        .filter(|(_, byte)| **byte == b'/')
+        .map(|(at, _)| at);
     for end in ends.chain([folder.len()]) {
         match lookup(tree, &folder[..end])?.map(|entry| entry.kind) {
             Some(Kind::Submodule) => return Ok(true),

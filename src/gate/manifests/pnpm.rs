@@ -37,6 +37,23 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     Ok(found)
 }
 
+/// Aliases of its catalogs and overrides, which hold for every package below.
+pub(super) fn aliases(text: &str) -> npm::Aliases {
+    let mut aliases = npm::Aliases::new();
+    for entry in read(text).unwrap_or_default() {
+        let tables: Vec<&Node> = match entry.key.as_str() {
+            "catalog" | "overrides" => vec![&entry.value],
+            "catalogs" => entries(&entry.value).map(|catalog| &catalog.value).collect(),
+            _ => continue,
+        };
+        for package in tables.into_iter().flat_map(entries) {
+            let name = npm::names_on_the_way(&package.key).last().copied().unwrap_or_default();
+            npm::lead(name, spec(&package.value), &mut aliases);
+        }
+    }
+    aliases
+}
+
 /// From the names of one catalog to the packages that they are.
 pub(super) fn catalog(text: &str, wanted: &str) -> HashMap<String, Vec<Dependency>> {
     let mut names = HashMap::new();
