@@ -63,6 +63,10 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
             }
         }
     }
+    if let Some(Value::String(entry)) = manifest.get("exports") {
+        push(&mut found, source, path(entry), entry, ImportKind::Static);
+        push_odd(&mut found, source, entry);
+    }
     match manifest.get("bin") {
         Some(Value::String(entry)) => push_odd(&mut found, source, entry),
         Some(Value::Object(map)) => {
@@ -210,6 +214,7 @@ mod tests {
             ("{\"main\": \"m.txt\", \"module\": \"m.txt\"}", "./m.txt"),
             ("{\"bin\": {\"x\": \"./x.y\"}}", "./x.y"),
             (r#"{"exports": {".": {"import": "./x.txt"}}}"#, "./x.txt"),
+            (r#"{"exports": "./x.txt"}"#, "./x.txt"),
             (r#"{"exports": {"./x": ["./x.txt"]}}"#, "./x.txt"),
             ("\u{feff}{\"main\": \"../redis\"}", "../redis"),
         ] {

@@ -87,7 +87,9 @@ pub(super) fn declare(name: &str, spec: Option<&str>, found: &mut Vec<Dependency
         Some(alias) => found.push(alias),
         // A range has no slash and no colon; an address or a path has.
         None if spec.contains(['/', ':']) => {
-            found.extend(guesses(spec).map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)))
+            // A folder of the same name says nothing more than the name.
+            let guessed = guesses(spec).filter(|guess| *guess != name || folder(spec).is_none());
+            found.extend(guessed.map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)))
         }
         None => {}
     }

@@ -428,7 +428,7 @@ fn what_exports_name_as_data_passes() {
         r#"{"exports": {"./*": "./*"}}"#,
         r#"{"exports": {"./*": "./docs/*.html"}}"#,
         r#"{"exports": {"./*": "./lib/*.md"}}"#,
-        r#"{"exports": {".": {"types": "./lib/a.txt"}}}"#,
+        r#"{"exports": {"./a": {"types": "./lib/a.txt"}}}"#,
     ] {
         let base = [("app/package.json", manifest), ("app/lib/a.txt", "1;\n")];
         after("", &base, &[("app/lib/a.txt", "require(\"redis\");\n")], 0, &[]);
