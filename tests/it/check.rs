@@ -18,6 +18,7 @@ mod malformed;
 mod named_files;
 mod native;
 mod next_steps;
+mod own_names;
 mod packages;
 mod plain;
 mod policy_change;

@@ -3,6 +3,7 @@
 use super::ImportKind;
 use super::arguments::Argument;
 use super::javascript::Scanner;
+use super::javascript_dirname::beside;
 use super::token::{Cursor, Kind, Token};
 
 /// The argument of a call that imports, being no literal: each string in it may be the one.
@@ -47,6 +48,15 @@ impl<'a> Scanner<'a> {
         let open = ahead.next();
         if !open.is(b'(') {
             return;
+        }
+        if let Some(beside) = beside(self.reader, ahead.clone()) {
+            self.push(beside.path, kind, beside.at);
+            if !beside.is_call {
+                if say_opaque {
+                    self.opaque(beside.at);
+                }
+                return;
+            }
         }
         let is_class = self.is_before(0, &[b"extends"]);
         match self.reader.argument(ahead, is_class) {

@@ -11,6 +11,7 @@
 use super::ImportKind;
 use super::javascript::Scanner;
 use super::javascript_calls::skip_angles;
+use super::javascript_dirname::beside;
 use super::token::{Cursor, Kind, Token};
 
 /// Tokens of an argument that are looked over.
@@ -58,6 +59,9 @@ impl<'a> Scanner<'a> {
         if !ahead.next().is(b'(') {
             return;
         }
+        if let Some(beside) = beside(self.reader, ahead.clone()) {
+            return self.push(beside.path, ImportKind::Dynamic, beside.at);
+        }
         let first = ahead.next();
         if matches!(first.kind, Kind::Text | Kind::Template)
             && let Some(text) = self.reader.text(first)
@@ -87,6 +91,9 @@ impl<'a> Scanner<'a> {
     pub(super) fn fork(&mut self) {
         let mut ahead = self.cursor.clone();
         if ahead.next().is(b'(') {
+            if let Some(beside) = beside(self.reader, ahead.clone()) {
+                return self.push(beside.path, ImportKind::Require, beside.at);
+            }
             let first = ahead.next();
             if self.is_relative(first) {
                 self.path_as(first, ImportKind::Require);

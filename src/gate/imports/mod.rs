@@ -33,6 +33,7 @@ mod identity;
 mod java;
 mod javascript;
 mod javascript_calls;
+mod javascript_dirname;
 mod javascript_literals;
 mod javascript_paths;
 mod javascript_readings;

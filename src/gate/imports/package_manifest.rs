@@ -63,6 +63,10 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
             }
         }
     }
+    if let Some(Value::String(entry)) = manifest.get("exports") {
+        push(&mut found, source, path(entry), entry, ImportKind::Static);
+        push_odd(&mut found, source, entry);
+    }
     match manifest.get("bin") {
         Some(Value::String(entry)) => push_odd(&mut found, source, entry),
         Some(Value::Object(map)) => {
@@ -90,6 +94,9 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
                 Some(_) => {}
             }
         }
+        if key == "exports" && open.is_empty() {
+            odd_exports(&mut found, source, table);
+        }
         if !open.is_empty() {
             return Err(Fault {
                 why: "has more entries than are read",
@@ -100,8 +107,42 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
     Ok(found)
 }
 
+/// Of `exports` those that tell no script: what the package itself is, is one, and what a path into it is may be one.
+fn odd_exports(found: &mut Vec<Found>, source: &[u8], table: &Value) {
+    let paths = table
+        .as_object()
+        .filter(|map| map.keys().any(|key| key.starts_with('.')));
+    let mut open: Vec<(&Value, ImportKind)> = match paths {
+        Some(map) => map
+            .iter()
+            .map(|(key, value)| match key == "." {
+                true => (value, ImportKind::Require),
+                false => (value, ImportKind::Static),
+            })
+            .collect(),
+        None => vec![(table, ImportKind::Require)],
+    };
+    // All of them were counted above.
+    while let Some((value, kind)) = open.pop() {
+        match value {
+            Value::String(entry) if !entry.contains('*') => push_odd_as(found, source, entry, kind),
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, kind))),
+            // What only a compiler of types reads is no script.
+            Value::Object(map) => {
+                let read = map.iter().filter(|(key, _)| !key.starts_with("types"));
+                open.extend(read.map(|(_, value)| (value, kind)));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// An entry whose name tells no script, data or style: it is loaded as a script.
 fn push_odd(found: &mut Vec<Found>, source: &[u8], entry: &str) {
+    push_odd_as(found, source, entry, ImportKind::Require);
+}
+
+fn push_odd_as(found: &mut Vec<Found>, source: &[u8], entry: &str, kind: ImportKind) {
     let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
     let Some((_, ending)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) else {
         return;
@@ -116,7 +157,7 @@ fn push_odd(found: &mut Vec<Found>, source: &[u8], entry: &str) {
         found.push(Found {
             raw,
             identity: Vec::new(),
-            kind: ImportKind::Require,
+            kind,
             at: memmem::find(source, quoted.as_bytes()).unwrap_or_default(),
         });
     }
@@ -172,6 +213,9 @@ mod tests {
             ("{\"main\": \"/opt/redis\"}", "/opt/redis"),
             ("{\"main\": \"m.txt\", \"module\": \"m.txt\"}", "./m.txt"),
             ("{\"bin\": {\"x\": \"./x.y\"}}", "./x.y"),
+            (r#"{"exports": {".": {"import": "./x.txt"}}}"#, "./x.txt"),
+            (r#"{"exports": "./x.txt"}"#, "./x.txt"),
+            (r#"{"exports": {"./x": ["./x.txt"]}}"#, "./x.txt"),
             ("\u{feff}{\"main\": \"../redis\"}", "../redis"),
         ] {
             assert_eq!(raws(source), [raw], "{source}");
@@ -183,6 +227,7 @@ mod tests {
         for source in [
             r#"{"main": "dist/redis.js", "exports": {".": "./redis/index.js"}}"#,
             r#"{"main": "dist/index", "bin": {"x": "bin/x"}, "module": "a.css", "types": "a.txt"}"#,
+            r#"{"exports": {"./*": "./lib/*.txt", ".": {"types": "./x.txt"}, "./package.json": "./package.json"}}"#,
             r#"{"browser": {"fs": false, "./a.js": "./redis.js"}, "name": "redis"}"#,
             "{\"main\": ",
             "[]",

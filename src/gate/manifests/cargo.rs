@@ -42,12 +42,12 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
 }
 
 /// From the names in `workspace.dependencies` to the crates that they are.
-pub(super) fn workspace(text: &str) -> HashMap<String, Vec<String>> {
+pub(super) fn workspace(text: &str) -> HashMap<String, Vec<Dependency>> {
     let Ok(document) = toml::document(text) else {
         return HashMap::new();
     };
     toml::entries(toml::at(document.as_item(), "workspace.dependencies"))
-        .map(|(key, spec)| (names::cargo(key), vec![names::cargo(package(spec).unwrap_or(key))]))
+        .map(|(key, spec)| (names::cargo(key), vec![crate_of(key, spec)]))
         .collect()
 }
 
@@ -60,15 +60,22 @@ fn sections(parent: &dyn TableLike, found: &mut Vec<Dependency>) {
 fn crates(section: Option<&Item>, found: &mut Vec<Dependency>) {
     let Some(section) = table(section) else { return };
     for (key, spec) in section.iter() {
-        let mut dependency = dependency(package(spec).unwrap_or(key)).at(toml::key_place(section, key));
+        let mut dependency = crate_of(key, spec).at(toml::key_place(section, key));
         if toml::at(spec, "workspace").and_then(Item::as_bool) == Some(true) {
             dependency = dependency.of_kind(Named::Elsewhere(Shelf::Workspace));
-        } else if let Some(path) = toml::at(spec, "path").and_then(Item::as_str)
-            && toml::at(spec, "git").is_none()
-        {
-            dependency = dependency.of_kind(Named::Local(path.to_owned()));
         }
         found.push(dependency);
+    }
+}
+
+/// The crate that an entry of a table is, and its folder.
+fn crate_of(key: &str, spec: &Item) -> Dependency {
+    let dependency = dependency(package(spec).unwrap_or(key));
+    match toml::at(spec, "path").and_then(Item::as_str) {
+        // The manifest's own folder.
+        Some("") => dependency.of_kind(Named::Local(".".to_owned())),
+        Some(path) if toml::at(spec, "git").is_none() => dependency.of_kind(Named::Local(path.to_owned())),
+        _ => dependency,
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Named {
     /// `catalog:NAME`, Gradle's `libs.NAME`.
     Elsewhere(Shelf),
     /// It is a folder, this one from the manifest's own (`workspace:` of npm's: that itself). Where that is the
-    /// repository's own, it is no new name.
+    /// repository's own (see `own`), it is no new name.
     Local(String),
     /// It is a module of this repository, so that it is no new name.
     Module,

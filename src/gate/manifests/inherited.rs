@@ -10,7 +10,7 @@ use super::{cargo, gradle_catalog, pnpm, text_of};
 use crate::gate::tree::{Side, join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
 
-type Names = Rc<HashMap<String, Vec<String>>>;
+type Names = Rc<HashMap<String, Vec<Dependency>>>;
 
 /// The shelves of one tree, each read once.
 pub(super) struct Shelves<'a> {
@@ -45,28 +45,44 @@ impl<'a> Shelves<'a> {
                 });
                 continue;
             }
-            for package in packages.into_iter().flatten().filter(|name| *name != dependency.name) {
+            let packages = packages.unwrap_or_default();
+            for package in packages.iter().filter(|package| package.name != dependency.name) {
                 resolved.found.push(Dependency {
-                    name: package,
-                    kind: Named::Outright,
+                    name: package.name.clone(),
+                    kind: package.kind.clone(),
                     ..dependency.clone()
                 });
             }
             if !is_accessor {
-                resolved.found.push(dependency.of_kind(Named::Outright));
+                let is_local = |package: &Dependency| matches!(package.kind, Named::Local(_));
+                let kind = match packages.first() {
+                    Some(first) if packages.iter().all(is_local) => first.kind.clone(),
+                    _ => Named::Outright,
+                };
+                resolved.found.push(dependency.of_kind(kind));
             }
         }
         Ok(resolved)
     }
 
     /// What the name stands for, by the nearest shelf that has it.
-    fn packages(&mut self, manifest: &[u8], shelf: &Shelf, name: &str) -> Result<Option<Vec<String>>, Unreadable> {
+    fn packages(&mut self, manifest: &[u8], shelf: &Shelf, name: &str) -> Result<Option<Vec<Dependency>>, Unreadable> {
         let mut folder = manifest;
+        let mut up = String::new();
         while !folder.is_empty() {
             folder = parent(folder);
             if let Some(packages) = self.shelf(folder, shelf)?.get(name) {
-                return Ok(Some(packages.clone()));
+                let package = |package: &Dependency| {
+                    let kind = match &package.kind {
+                        // A path there is one from the shelf's folder.
+                        Named::Local(path) if !path.starts_with('/') => Named::Local(format!("{up}{path}")),
+                        _ => Named::Outright,
+                    };
+                    package.clone().of_kind(kind)
+                };
+                return Ok(Some(packages.iter().map(package).collect()));
             }
+            up.push_str("../");
         }
         Ok(None)
     }
@@ -94,10 +110,17 @@ impl<'a> Shelves<'a> {
         let names = Rc::new(match shelf {
             Shelf::Workspace => cargo::workspace(&text),
             Shelf::Catalog(catalog) => pnpm::catalog(&text, catalog),
-            Shelf::Libraries => gradle_catalog::accessors(&text, false),
-            Shelf::Plugins => gradle_catalog::accessors(&text, true),
+            Shelf::Libraries => outright(gradle_catalog::accessors(&text, false)),
+            Shelf::Plugins => outright(gradle_catalog::accessors(&text, true)),
         });
         self.read.push((folder.to_vec(), shelf.clone(), names.clone()));
         Ok(names)
     }
+}
+
+fn outright(names: HashMap<String, Vec<String>>) -> HashMap<String, Vec<Dependency>> {
+    let package = |name: String| Dependency::new(name.clone(), name);
+    (names.into_iter())
+        .map(|(key, names)| (key, names.into_iter().map(package).collect()))
+        .collect()
 }

@@ -4,9 +4,7 @@ use super::declared::{Computed, Dependency, Named};
 use super::format::{Format, format, home};
 use super::locks::is_at_or_below;
 use super::names::{Ecosystem, allows, forbids};
-use crate::gate::imports::VENDORED;
 use crate::gate::policy::{Area, Dependencies, ImportRule, Stance};
-use crate::gate::resolve::follow;
 use crate::gate::rules::{finding, plain, shown};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Finding, Kind, POLICY_PATH, Policy, Rule, Tree, Unreadable};
@@ -64,8 +62,7 @@ impl<'a> Judges<'a> {
         let (is_denied, is_allowed) = (self.is_denied(), self.is_allowed(ecosystem, dependency));
         let mut push = |rule, key: &str, message, hint| findings.push(finding(rule, path, key, message, hint));
         let is_own = match &dependency.kind {
-            Named::Local(folder) => is_own_folder(path, folder),
-            Named::Module => true,
+            Named::Local(_) | Named::Module => true,
             Named::Outright | Named::Elsewhere(_) | Named::Guessed => false,
         };
         if is_new && dependency.kind != Named::Guessed && !is_own {
@@ -227,22 +224,6 @@ fn is_for(rule: &ImportRule, ecosystem: Ecosystem) -> bool {
             .languages()
             .iter()
             .any(|language| languages.contains(language))
-}
-
-/// Whether a folder, from that of a manifest, lies in the repository and below none of other people's packages.
-fn is_own_folder(manifest: &[u8], folder: &str) -> bool {
-    if folder.starts_with('/') || folder.contains('\\') {
-        return false;
-    }
-    let Some(folder) = follow(home(manifest), folder.as_bytes()) else {
-        return false;
-    };
-    let is_others = |part: &[u8]| {
-        VENDORED
-            .iter()
-            .any(|vendored| part.eq_ignore_ascii_case(vendored.as_bytes()))
-    };
-    !folder.split(|&byte| byte == b'/').any(is_others)
 }
 
 /// `` `ioredis`, which is forbidden`` or `` `@redis/client`, which `@redis/*` forbids``.

@@ -31,6 +31,7 @@ mod maven;
 mod maven_modules;
 mod names;
 mod npm;
+mod own;
 mod pip;
 mod pnpm;
 mod python;
@@ -55,6 +56,7 @@ mod xml;
 use std::collections::{HashMap, HashSet};
 
 use super::policy::Stance;
+use super::resolve::Files;
 use super::rules::{finding, is_regular, shown};
 use super::survey::Survey;
 use super::tree::Side;
@@ -69,6 +71,7 @@ use judges::{Judges, Speaks, TASK};
 use lines::Lines;
 use links::Links;
 use maven_modules::Modules;
+use own::Taken;
 
 pub use explained::{ManifestRules, rules_for};
 pub(super) use inline::{Inline as InlineList, of as inline_list};
@@ -80,8 +83,14 @@ pub(super) const MAX_MANIFEST: u64 = 10 * 1024 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Aliases that a package.json declares, from the imported name to the installed one.
-pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, String> {
+pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, Vec<String>> {
     npm::aliases(package_json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(package_json))
+}
+
+/// The same, by a pnpm-workspace.yaml.
+pub(super) fn pnpm_aliases(workspace: &[u8]) -> HashMap<String, Vec<String>> {
+    let bytes = workspace.strip_prefix(BYTE_ORDER_MARK).unwrap_or(workspace);
+    std::str::from_utf8(bytes).map(pnpm::aliases).unwrap_or_default()
 }
 
 /// What a Cargo.toml says of the names of crates in code.
@@ -114,7 +123,10 @@ pub(super) fn judge(
     verdict.notices.extend(included.notice.clone());
     let links = Links::of(candidate, changes, survey, |side| may_name(candidate, side, &all))?;
     verdict.notices.extend(links.notice.clone());
+    let taken = Taken::of(base, candidate, changes)?;
+    verdict.notices.extend(taken.notice.clone());
     let mut trees = Trees {
+        taken,
         modules: Modules::default(),
         base: Shelves::of(base),
         candidate: Shelves::of(candidate),
@@ -204,6 +216,9 @@ pub(super) fn judge(
             }
         }
     }
+    if trees.taken.is_any() {
+        unchanged(policy, is_ruled_out, &mut trees, (base, candidate), changes, verdict)?;
+    }
     let task = is_ruled_out.then_some(TASK);
     let keys: Vec<&str> = task
         .into_iter()
@@ -213,7 +228,74 @@ pub(super) fn judge(
     Ok(())
 }
 
+/// Manifests that did not change and that declare something else, since what they refer to did. What a shelf says is
+/// judged there by the rules that hold everywhere.
+fn unchanged(
+    policy: &Policy,
+    is_ruled_out: bool,
+    trees: &mut Trees,
+    (base, candidate): (&dyn Tree, &dyn Tree),
+    changes: &[Change],
+    verdict: &mut Verdict,
+) -> Result<(), Unreadable> {
+    let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
+    let files = Files::of(candidate)?;
+    if !files.is_whole() {
+        verdict
+            .notices
+            .push("the tree has too many entries to look for manifests that take names from a changed one".to_owned());
+        return Ok(());
+    }
+    let paths = (files.named(b"package.json").iter()).chain(files.named(b"Cargo.toml"));
+    for path in paths.filter(|path| !changed.contains(path.as_slice())) {
+        let Some(format) = self::format::format(path) else {
+            continue;
+        };
+        let is_others = path.split(|&byte| byte == b'/').any(|part| part == b"node_modules");
+        let Some(side) = own::side(candidate, path)?.filter(|_| !is_others) else {
+            continue;
+        };
+        let Ok(text) = text_of(candidate, &side)? else { continue };
+        // One that does not parse declared nothing before, either.
+        if !trees.taken.concerns(format, &text) || read(&text, format).is_err() {
+            continue;
+        }
+        let everywhere = match format == Format::Npm && !trees.taken.members.is_empty() {
+            true => Judges::everywhere(policy, is_ruled_out),
+            false => Judges {
+                dependencies: None,
+                ..Judges::everywhere(policy, false)
+            },
+        };
+        let judges = Judges {
+            areas: judges::areas(policy, base, candidate, path, Some(format), Speaks::ForFolders)?,
+            existing: Stance::Allow,
+            ..everywhere
+        };
+        if judges.first_key().is_none() {
+            continue;
+        }
+        let change = Change {
+            path: path.clone(),
+            before: Some(side),
+            after: Some(side),
+            ..changes[0].clone()
+        };
+        manifest(
+            trees,
+            (base, candidate),
+            (&change, &side),
+            format,
+            &judges,
+            changes,
+            verdict,
+        )?;
+    }
+    Ok(())
+}
+
 struct Trees<'a> {
+    taken: Taken,
     modules: Modules,
     base: Shelves<'a>,
     candidate: Shelves<'a>,
@@ -235,7 +317,10 @@ fn manifest(
         return Ok(());
     }
     let declared = match text.as_ref().map_err(String::clone).and_then(|text| read(text, format)) {
-        Ok(declared) => trees.candidate.resolve(path, declared)?,
+        Ok(declared) => {
+            let declared = trees.candidate.resolve(path, declared)?;
+            own::settled(candidate, path, declared, &trees.taken.members)?
+        }
         Err(why) => {
             verdict.findings.push(finding(
                 Rule::Uninspectable,
@@ -256,8 +341,13 @@ fn manifest(
     let mut reported = HashSet::new();
     for dependency in &declared.found {
         let is_guess = dependency.kind == Named::Guessed;
-        let is_known = known.names.contains(&dependency.name) || is_guess && known.guesses.contains(&dependency.name);
-        if reported.insert((&dependency.name, is_guess)) {
+        let is_local = matches!(dependency.kind, Named::Local(_));
+        let is_gone = format == Format::Npm && trees.taken.members.contains(&dependency.name);
+        let was_own = known.own.contains(&dependency.name);
+        let is_known = known.names.contains(&dependency.name) && (is_local || !is_gone)
+            || is_local && was_own
+            || is_guess && known.guesses.contains(&dependency.name);
+        if reported.insert((&dependency.name, is_guess, is_local)) {
             let is_module = format == Format::Maven
                 && !is_known
                 && !judges.denials().is_empty()
@@ -265,6 +355,9 @@ fn manifest(
             let module = is_module.then(|| dependency.clone().of_kind(Named::Module));
             for mut finding in judges.name(path, format, module.as_ref().unwrap_or(dependency), !is_known) {
                 finding.line = lines.of_dependency(dependency);
+                if !is_known && !is_local && (was_own || is_gone) {
+                    finding.message.push_str("; so far it is the repository's own");
+                }
                 verdict.findings.push(finding);
             }
         }
@@ -390,6 +483,8 @@ impl Mentions {
 #[derive(Default)]
 struct Known {
     names: HashSet<String>,
+    /// Those that are the repository's own folders.
+    own: HashSet<String>,
     guesses: HashSet<String>,
     computed: HashSet<String>,
 }
@@ -418,9 +513,11 @@ fn known(
             continue;
         };
         let declared = shelves.resolve(path, declared)?;
+        let declared = own::settled(base, path, declared, &HashSet::new())?;
         for dependency in declared.found {
             match dependency.kind {
                 Named::Guessed => known.guesses.insert(dependency.name),
+                Named::Local(_) => known.own.insert(dependency.name),
                 _ => known.names.insert(dependency.name),
             };
         }

@@ -87,7 +87,9 @@ pub(super) fn declare(name: &str, spec: Option<&str>, found: &mut Vec<Dependency
         Some(alias) => found.push(alias),
         // A range has no slash and no colon; an address or a path has.
         None if spec.contains(['/', ':']) => {
-            found.extend(guesses(spec).map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)))
+            // A folder of the same name says nothing more than the name.
+            let guessed = guesses(spec).filter(|guess| *guess != name || folder(spec).is_none());
+            found.extend(guessed.map(|name| Dependency::new(name, spec).of_kind(Named::Guessed)))
         }
         None => {}
     }
@@ -111,16 +113,60 @@ fn folder(spec: &str) -> Option<&str> {
 
 /// Aliases of all sections, from the imported name to the installed one. A manifest that does not
 /// parse has none: no package manager takes it either.
-pub(super) fn aliases(text: &[u8]) -> HashMap<String, String> {
+///
+/// An override, and an entry of a catalog, is one of every package below.
+pub(super) fn aliases(text: &[u8]) -> Aliases {
     let Some(root) = std::str::from_utf8(text)
         .ok()
         .and_then(|text| Json::manifest(text).ok())
     else {
         return HashMap::new();
     };
-    let tables = SECTIONS.iter().flat_map(|section| root.all(section));
-    let target = |(name, spec): &(String, Json)| Some((name.clone(), alias(spec.text()?)?.name));
-    tables.flat_map(|table| table.entries()).filter_map(target).collect()
+    let mut aliases = HashMap::new();
+    let sections = || SECTIONS.iter().flat_map(|section| root.all(section));
+    let homes = || std::iter::once(&root).chain(root.all("workspaces"));
+    let catalogs = homes().flat_map(|home| home.all("catalog")).chain(
+        homes()
+            .flat_map(|home| home.all("catalogs"))
+            .flat_map(Json::entries)
+            .map(|(_, table)| table),
+    );
+    for (name, spec) in sections().chain(catalogs).flat_map(Json::entries) {
+        lead(name, spec.text(), &mut aliases);
+    }
+    let overrides = (root.all("overrides"))
+        .chain(root.all("resolutions"))
+        .chain(root.all("pnpm").flat_map(|pnpm| pnpm.all("overrides")));
+    let mut open: Vec<(&str, &Json)> = overrides.map(|table| ("", table)).collect();
+    while let Some((around, table)) = open.pop() {
+        for (key, value) in table.entries() {
+            // In the table of a package `.` is that package.
+            let name = match key == "." {
+                true => around,
+                false => names_on_the_way(key).last().copied().unwrap_or_default(),
+            };
+            // `$x` is whatever the manifest says of `x`.
+            let spec = value.text().map(str::trim);
+            match spec.and_then(|spec| spec.strip_prefix('$')) {
+                Some(other) => sections()
+                    .flat_map(|table| table.all(other))
+                    .for_each(|spec| lead(name, spec.text(), &mut aliases)),
+                None => lead(name, spec, &mut aliases),
+            }
+            open.push((name, value));
+        }
+    }
+    aliases
+}
+
+/// From the names that code imports to the packages that these may be.
+pub(super) type Aliases = HashMap<String, Vec<String>>;
+
+/// Adds what a name leads to, if it is an alias.
+pub(super) fn lead(name: &str, spec: Option<&str>, aliases: &mut Aliases) {
+    if let Some(target) = spec.and_then(|spec| alias(spec.trim())) {
+        aliases.entry(name.to_owned()).or_default().push(target.name);
+    }
 }
 
 /// `npm:redis@4` installs redis, whatever key it stands under; so do pnpm's `workspace:redis@*`

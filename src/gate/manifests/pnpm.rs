@@ -7,12 +7,12 @@ use super::declared::Dependency;
 use super::npm;
 use crate::gate::yaml::{self, Entry, Node, Value};
 
-/// Names of catalogs, overrides and of what `packageExtensions` adds.
+/// Names of catalogs, overrides, `configDependencies` and of what `packageExtensions` adds.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     let mut found = Vec::new();
     for entry in read(text)? {
         match entry.key.as_str() {
-            "catalog" => flat(&entry.value, &mut found),
+            "catalog" | "configDependencies" => flat(&entry.value, &mut found),
             "catalogs" => entries(&entry.value).for_each(|catalog| flat(&catalog.value, &mut found)),
             "overrides" => {
                 for rule in entries(&entry.value) {
@@ -37,8 +37,25 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     Ok(found)
 }
 
+/// Aliases of its catalogs and overrides, which hold for every package below.
+pub(super) fn aliases(text: &str) -> npm::Aliases {
+    let mut aliases = npm::Aliases::new();
+    for entry in read(text).unwrap_or_default() {
+        let tables: Vec<&Node> = match entry.key.as_str() {
+            "catalog" | "overrides" => vec![&entry.value],
+            "catalogs" => entries(&entry.value).map(|catalog| &catalog.value).collect(),
+            _ => continue,
+        };
+        for package in tables.into_iter().flat_map(entries) {
+            let name = npm::names_on_the_way(&package.key).last().copied().unwrap_or_default();
+            npm::lead(name, spec(&package.value), &mut aliases);
+        }
+    }
+    aliases
+}
+
 /// From the names of one catalog to the packages that they are.
-pub(super) fn catalog(text: &str, wanted: &str) -> HashMap<String, Vec<String>> {
+pub(super) fn catalog(text: &str, wanted: &str) -> HashMap<String, Vec<Dependency>> {
     let mut names = HashMap::new();
     for entry in read(text).unwrap_or_default() {
         let catalogs: Vec<&Node> = match entry.key.as_str() {
@@ -52,8 +69,7 @@ pub(super) fn catalog(text: &str, wanted: &str) -> HashMap<String, Vec<String>> 
         for package in catalogs.into_iter().flat_map(entries) {
             let mut found = Vec::new();
             npm::declare(&package.key, spec(&package.value), &mut found);
-            let all = found.into_iter().map(|dependency| dependency.name).collect();
-            names.insert(package.key.clone(), all);
+            names.insert(package.key.clone(), found);
         }
     }
     names

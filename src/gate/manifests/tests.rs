@@ -287,8 +287,8 @@ fn pnpm_workspaces() {
                 overrides: {\"c>d@1\": npm:e@1}\npackageExtensions: {x: {dependencies: {f: 1.0.0}}}\n";
     let found = pnpm::dependencies(text).expect("it parses");
     assert_eq!(names(&found), ["a", "cache", "redis", "b", "c", "e", "d", "e", "f"]);
-    assert_eq!(pnpm::catalog(text, "default")["cache"], ["cache", "redis"]);
-    assert_eq!(pnpm::catalog(text, "old")["b"], ["b"]);
+    assert_eq!(names(&pnpm::catalog(text, "default")["cache"]), ["cache", "redis"]);
+    assert_eq!(names(&pnpm::catalog(text, "old")["b"]), ["b"]);
     assert_eq!(
         pnpm::dependencies("catalog:\n  a: &x 1\n").unwrap_err(),
         "not the plain YAML that is read here (line 2)"
@@ -298,8 +298,8 @@ fn pnpm_workspaces() {
 #[test]
 fn cargo_names_of_the_workspace() {
     let root = "[workspace.dependencies]\ncache = { package = \"Redis_x\" }\na = \"1\"\n";
-    assert_eq!(cargo::workspace(root)["cache"], ["redis-x"]);
-    assert_eq!(cargo::workspace(root)["a"], ["a"]);
+    assert_eq!(names(&cargo::workspace(root)["cache"]), ["redis-x"]);
+    assert_eq!(names(&cargo::workspace(root)["a"]), ["a"]);
     let member = cargo::dependencies("[dependencies]\ncache.workspace = true\nb = { workspace = false }\n");
     let member = member.expect("it parses");
     assert_eq!(member[0].kind, Named::Elsewhere(Shelf::Workspace));

@@ -40,7 +40,8 @@ use crate::gate::tree::{Tree, Unreadable};
 
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
-pub(in crate::gate) use npm::{links as npm_links, mapped as npm_targets};
+pub(in crate::gate) use go::replaced as go_replaced;
+pub(in crate::gate) use npm::{links as npm_links, mapped as npm_targets, names as npm_members};
 pub use standard::is_standard;
 
 /// Where an import leads.
@@ -298,6 +299,12 @@ impl<'a> Resolver<'a> {
             return Ok(Vec::new());
         }
         javascript::configured(&known.files, &mut known.tsconfig, &mut known.npm, specifier, from)
+    }
+
+    /// Whether a tsconfig or jsconfig of the tree takes in this file by `extends`, directly or not.
+    pub fn is_extended(&mut self, path: &[u8]) -> Result<bool, Unreadable> {
+        let known = self.known()?;
+        tsconfig::is_extended(&known.files, &mut known.npm, path)
     }
 
     /// As [`resolve`](Self::resolve), without what only a Python script run from its own folder finds.

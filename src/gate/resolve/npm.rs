@@ -5,13 +5,13 @@
 //! lerna.json), or the importing file lies in it, or the importing package names its folder as a
 //! dependency (`file:`, `link:`, `portal:`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
 
 use super::files::{Files, below, follow, name as file_name, parent, upward};
-use crate::gate::tree::{Unreadable, join};
+use crate::gate::tree::{Tree, Unreadable, join};
 use crate::gate::yaml;
 use crate::paths::PathRule;
 
@@ -179,6 +179,16 @@ impl Packages {
         }
         Ok(members)
     }
+}
+
+/// The names of the members of a tree's workspaces; `None` where it is too large to be indexed.
+pub(in crate::gate) fn names(tree: &dyn Tree) -> Result<Option<HashSet<String>>, Unreadable> {
+    let files = Files::of(tree)?;
+    if !files.is_whole() {
+        return Ok(None);
+    }
+    let members = Packages::default().read_members(&files)?;
+    Ok(Some(members.into_keys().collect()))
 }
 
 /// Name and rest of a bare specifier: `@a/b/c/d` is `@a/b` and `c/d`.

@@ -107,13 +107,8 @@ fn read(files: &Files, npm: &mut npm::Packages, path: &[u8]) -> Result<Config, U
         {
             paths = Some((folder.to_vec(), found.clone()));
         }
-        let extends: Vec<&str> = match value.get("extends") {
-            Some(Value::String(one)) => vec![one],
-            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
         // Of several the last one counts first.
-        for name in extends {
+        for name in bases(&value) {
             open.extend(extended(files, npm, &path, name)?);
         }
     }
@@ -149,6 +144,41 @@ fn read(files: &Files, npm: &mut npm::Packages, path: &[u8]) -> Result<Config, U
         Some(star) => (1, usize::MAX - star),
     });
     Ok(config)
+}
+
+/// Whether a configuration of the tree takes in this file.
+pub(super) fn is_extended(files: &Files, npm: &mut npm::Packages, wanted: &[u8]) -> Result<bool, Unreadable> {
+    for (path, ..) in files.regular() {
+        let name = super::files::name(path);
+        let is_config = name.ends_with(b".json") && (name.starts_with(b"tsconfig.") || name.starts_with(b"jsconfig."));
+        if !is_config || path.split(|&byte| byte == b'/').any(|part| part == b"node_modules") {
+            continue;
+        }
+        let mut seen = HashSet::new();
+        let mut open = vec![path.to_vec()];
+        while let Some(path) = open.pop() {
+            if path == wanted {
+                return Ok(true);
+            }
+            if seen.len() >= MAX_CHAIN || !seen.insert(path.clone()) {
+                continue;
+            }
+            let value = files.text(&path)?.and_then(|text| jsonc::read(&text));
+            for name in value.as_ref().map(bases).unwrap_or_default() {
+                open.extend(extended(files, npm, &path, name)?);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// What `extends` says.
+fn bases(config: &Value) -> Vec<&str> {
+    match config.get("extends") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The file that `extends` names.

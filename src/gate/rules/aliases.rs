@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{Resolvers, follow_link};
 use crate::gate::imports::{self, Import, ImportKind};
-use crate::gate::manifests::{MAX_MANIFEST, npm_aliases};
+use crate::gate::manifests::{MAX_MANIFEST, npm_aliases, pnpm_aliases};
 use crate::gate::resolve::{follow, npm_links, npm_targets};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
@@ -21,8 +21,8 @@ use crate::gate::{Kind, Tree, Unreadable};
 /// What one folder says.
 #[derive(Default)]
 pub(super) struct Folder {
-    /// From the name that code imports to the package that is installed.
-    renamed: HashMap<String, String>,
+    /// From the name that code imports to the packages that may be installed.
+    renamed: HashMap<String, Vec<String>>,
     /// `imports` of its package.json.
     imports: Value,
     /// It has a tsconfig or jsconfig that may have `paths`.
@@ -94,17 +94,25 @@ impl<'a> Aliases<'a> {
                     && let Some(name) = self.name(&target)?
                     && name != key
                 {
-                    names.renamed.entry(key).or_insert(name);
+                    names.renamed.entry(key).or_default().push(name);
                 }
             }
             names.imports = manifest.get_mut("imports").map(Value::take).unwrap_or_default();
+        }
+        if let Some(entry) = lookup(self.tree, &join(folder, b"pnpm-workspace.yaml"))?
+            && matches!(entry.kind, Kind::File | Kind::Executable)
+            && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
+        {
+            for (key, packages) in pnpm_aliases(&self.tree.blob(&entry.id)?) {
+                names.renamed.entry(key).or_default().extend(packages);
+            }
         }
         self.links(&join(folder, b"node_modules"), "", &mut names.renamed)?;
         Ok(names)
     }
 
     /// Links of a `node_modules` that git has: each is what its folder calls itself.
-    fn links(&self, modules: &[u8], scope: &str, renamed: &mut HashMap<String, String>) -> Result<(), Unreadable> {
+    fn links(&self, modules: &[u8], scope: &str, renamed: &mut HashMap<String, Vec<String>>) -> Result<(), Unreadable> {
         let Some(folder) = lookup(self.tree, modules)?.filter(|entry| entry.kind == Kind::Tree) else {
             return Ok(());
         };
@@ -119,7 +127,7 @@ impl<'a> Aliases<'a> {
             {
                 let key = format!("{scope}{name}");
                 if key != known {
-                    renamed.entry(key).or_insert(known);
+                    renamed.entry(key).or_default().push(known);
                 }
             }
         }
@@ -215,17 +223,21 @@ pub(super) fn leads(
     Ok(leads)
 }
 
-/// The import as the package manager resolves it, where its package is an alias.
-pub(super) fn resolved(import: &Import, around: &[Names]) -> Option<Import> {
-    let scoped = usize::from(import.identity.first()?.starts_with('@'));
-    let name = import.identity.get(..=scoped)?.join("/");
-    let target = around.iter().find_map(|names| names.renamed.get(&name))?;
-    let identity = target
-        .split('/')
-        .map(str::to_string)
-        .chain(import.identity[scoped + 1..].iter().cloned());
-    Some(Import {
-        identity: identity.collect(),
-        ..import.clone()
-    })
+/// The import as package managers may resolve it, where its package is an alias.
+pub(super) fn resolved(import: &Import, around: &[Names]) -> Vec<Import> {
+    let scoped = usize::from(import.first_segment().is_some_and(|first| first.starts_with('@')));
+    let Some(name) = import.identity.get(..=scoped) else {
+        return Vec::new();
+    };
+    let name = name.join("/");
+    let targets = around.iter().filter_map(|names| names.renamed.get(&name)).flatten();
+    targets
+        .map(|target| {
+            let rest = import.identity[scoped + 1..].iter().cloned();
+            Import {
+                identity: target.split('/').map(str::to_string).chain(rest).collect(),
+                ..import.clone()
+            }
+        })
+        .collect()
 }

@@ -398,7 +398,7 @@ impl File<'_> {
     }
 
     fn is_alias(&self, entry: &str, import: &Import) -> bool {
-        aliases::resolved(import, &self.aliases).is_some_and(|import| imports::matches(entry, self.language, &import))
+        (aliases::resolved(import, &self.aliases).iter()).any(|import| imports::matches(entry, self.language, import))
     }
 
     fn finding(&self, area: &Area, rule: &ImportRule, import: &Import) -> Finding {

@@ -11,6 +11,7 @@ mod crate_names;
 pub mod credentials;
 mod dead;
 mod forbidden_imports;
+mod go_modules;
 pub(super) mod graph;
 mod limits;
 mod new_folders;

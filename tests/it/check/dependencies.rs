@@ -376,6 +376,9 @@ fn an_exception_and_the_languages_of_an_entry_hold_for_manifests_too() {
 #[test]
 fn the_repositorys_own_folders_are_no_new_names_and_copies_are() {
     let repo = with("dependencies: {new: deny, forbidden: [redis]}\n");
+    for folder in ["b", "d", "web/c", "y"] {
+        repo.write(format!("payments/{folder}/x"), "x\n");
+    }
     repo.change(
         "payments/web/package.json",
         r#"{"dependencies": {"@x/a": "workspace:*", "b": "file:../b", "c": "link:./c", "d": "../d"}}"#,

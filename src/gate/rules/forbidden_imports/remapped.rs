@@ -54,10 +54,17 @@ pub(super) fn of<'p>(
 ) -> Result<Vec<Source<'p>>, Unreadable> {
     let (base, candidate) = (own.base_tree, own.candidate_tree);
     let mut reaches = Vec::new();
+    let mut before = Resolvers::of(base, base);
     // Where all is judged as new there is nothing that did not change.
     if base.root() != candidate.root() {
         for change in changes {
-            reaches.extend(reach(base, candidate, change)?);
+            let reach = match is_base(base, candidate, change)?
+                && (before.candidate.is_extended(&change.path)? || own.candidate.is_extended(&change.path)?)
+            {
+                true => Some(Reach::All),
+                false => reach(base, candidate, change)?,
+            };
+            reaches.extend(reach);
         }
     }
     if reaches.is_empty() {
@@ -72,7 +79,6 @@ pub(super) fn of<'p>(
             (!areas.is_empty()).then(|| (path.to_vec(), Side { kind, id }, areas))
         })
         .collect();
-    let mut before = Resolvers::of(base, base);
     let mut names = Aliases::of(base);
     let mut around_before = Surroundings::of(base, base, &mut names);
     let mut sources = Vec::new();
@@ -150,6 +156,27 @@ impl Reach {
     }
 }
 
+/// Whether the change may be one of a tsconfig under another name, which those that extend it only tell.
+fn is_base(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<bool, Unreadable> {
+    let path = change.path.as_slice();
+    if !path.ends_with(b".json") || is_config(path) || imports::is_package_manifest(path) {
+        return Ok(false);
+    }
+    let (before, after) = (text(base, change.before)?, text(candidate, change.after)?);
+    Ok(before != after && (says(&before) || says(&after)))
+}
+
+/// Whether the path is that of a tsconfig or jsconfig by name.
+fn is_config(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    name.ends_with(b".json") && (name.starts_with(b"tsconfig.") || name.starts_with(b"jsconfig."))
+}
+
+/// Whether a configuration says anything about names.
+fn says(config: &[u8]) -> bool {
+    (WORDS.iter()).any(|word| memmem::find(config, word.as_bytes()).is_some())
+}
+
 /// What a change may lead elsewhere.
 fn reach(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Option<Reach>, Unreadable> {
     let path = change.path.as_slice();
@@ -163,7 +190,7 @@ fn reach(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Optio
         let home = parts.iter().rposition(|part| *part == b"node_modules");
         return Ok(home.map(|at| Reach::Below(parts[..at].join(&b'/'))));
     }
-    let is_config = name.ends_with(b".json") && (name.starts_with(b"tsconfig.") || name.starts_with(b"jsconfig."));
+    let is_config = is_config(path);
     let is_workspace = name == b"pnpm-workspace.yaml" || name == b"lerna.json";
     if !is_config && !is_workspace && !imports::is_package_manifest(path) {
         return Ok(None);
@@ -174,7 +201,6 @@ fn reach(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Optio
         return Ok((before != after).then_some(Reach::All));
     }
     if is_config {
-        let says = |text: &[u8]| (WORDS.iter()).any(|word| memmem::find(text, word.as_bytes()).is_some());
         return Ok(match says(&before) || says(&after) {
             false => None,
             true if matches!(name, b"tsconfig.json" | b"jsconfig.json") => Some(Reach::Below(folder.to_vec())),

@@ -9,6 +9,7 @@ use crate::gate::manifests::CargoRenames;
 use crate::gate::rules::Resolvers;
 use crate::gate::rules::aliases::{self, Aliases};
 use crate::gate::rules::crate_names::CrateNames;
+use crate::gate::rules::go_modules::GoModules;
 use crate::gate::rules::outside::Outside;
 use crate::gate::{Tree, Unreadable};
 
@@ -18,6 +19,7 @@ pub(super) struct Surroundings<'r, 'n, 't> {
     candidate: &'t dyn Tree,
     aliases: &'r mut Aliases<'n>,
     crates: CrateNames<'t>,
+    modules: GoModules<'t>,
     outside: Outside<'t>,
     /// Python packages of the repository's own.
     own: Option<Rc<HashSet<String>>>,
@@ -30,6 +32,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             candidate,
             aliases,
             crates: CrateNames::of(candidate),
+            modules: GoModules::of(candidate),
             outside: Outside::of(candidate),
             own: None,
         }
@@ -61,6 +64,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
         };
         match language {
             Language::JavaScript => self.outside.leads(found, path, &mut leads)?,
+            Language::Go => self.modules.leads(found, path, &mut leads)?,
             Language::Ruby | Language::Php | Language::C => self.outside.paths(language, found, path, &mut leads)?,
             _ => {}
         }

@@ -157,7 +157,7 @@ impl Loads {
         for path in files.named(b"package.json") {
             let Some(text) = files.text(path)? else { continue };
             let is_there = |target: &Vec<u8>| memmem::find(text.as_bytes(), name(target)).is_some();
-            if !fresh.iter().any(is_there) && !text.contains('\\') {
+            if !fresh.iter().any(is_there) && !text.contains(['\\', '*']) {
                 continue;
             }
             let Ok(manifest) = serde_json::from_str::<Value>(&text) else {
@@ -165,6 +165,13 @@ impl Loads {
             };
             let folder = &path[..path.len() - "package.json".len()];
             let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+            // What a bundler or node reads as a script where it is asked for.
+            for target in exported(&manifest) {
+                for place in fresh.iter().filter(|place| is_target(folder, target, place)) {
+                    self.by.entry(path.clone()).or_default().insert(place.clone());
+                    self.roots.insert(path.clone());
+                }
+            }
             for entry in entries_of(&manifest) {
                 let place = follow(folder, entry.as_bytes());
                 if let Some(place) = place.filter(|place| fresh.contains(place)) {
@@ -246,4 +253,45 @@ fn entries_of(manifest: &Value) -> Vec<String> {
         all.extend(map.keys().flat_map(|key| npm_targets(table, key)));
     }
     all
+}
+
+/// Every path of `exports`.
+fn exported(manifest: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut open: Vec<&Value> = manifest.get("exports").into_iter().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => found.push(text.as_str()),
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => open.extend(
+                map.iter()
+                    .filter(|(key, _)| !key.starts_with("types"))
+                    .map(|(_, value)| value),
+            ),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a path of a package in this folder, perhaps with stars, is that of the file. A star that stands for the
+/// whole name says nothing about it.
+fn is_target(folder: &[u8], target: &str, place: &[u8]) -> bool {
+    let Some(target) = follow(folder, target.as_bytes()) else {
+        return false;
+    };
+    let Some(star) = target.iter().position(|&byte| byte == b'*') else {
+        return target == place && !is_asset(place);
+    };
+    let (head, tail) = (&target[..star], &target[star + 1..]);
+    // A second star stands for the same again.
+    let last = tail
+        .iter()
+        .rposition(|&byte| byte == b'*')
+        .map_or(tail, |at| &tail[at + 1..]);
+    !last.is_empty()
+        && !is_asset(place)
+        && place.len() > head.len() + last.len()
+        && place.starts_with(head)
+        && place.ends_with(last)
 }

@@ -1,0 +1,94 @@
+//! Modules that a go.mod puts in the place of others: with `replace a.com/kv => b.com/redis v1.0.0` an import of
+//! `a.com/kv` loads redis.
+//!
+//! Every go.mod and go.work around a file counts, not only the nearest, as for Cargo's renames.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::gate::imports::{Import, ImportKind};
+use crate::gate::manifests::MAX_MANIFEST;
+use crate::gate::resolve::go_replaced;
+use crate::gate::tree::{join, lookup};
+use crate::gate::{Kind, Tree, Unreadable};
+
+/// From module to module.
+type Replaced = Rc<Vec<(String, String)>>;
+
+/// The replacements of one tree, each folder read once.
+pub(super) struct GoModules<'a> {
+    tree: &'a dyn Tree,
+    folders: HashMap<Vec<u8>, Replaced>,
+}
+
+impl<'a> GoModules<'a> {
+    pub(super) fn of(tree: &'a dyn Tree) -> GoModules<'a> {
+        GoModules {
+            tree,
+            folders: HashMap::new(),
+        }
+    }
+
+    /// The packages that imports of a file are by replacement, by their text as written.
+    pub(super) fn leads(
+        &mut self,
+        found: &[Import],
+        file: &[u8],
+        leads: &mut HashMap<String, Vec<Import>>,
+    ) -> Result<(), Unreadable> {
+        let mut around = Vec::new();
+        let mut folder = file;
+        while !folder.is_empty() {
+            folder = folder
+                .iter()
+                .rposition(|&byte| byte == b'/')
+                .map_or(b"", |at| &folder[..at]);
+            around.push(self.folder(folder)?);
+        }
+        let all: Vec<&(String, String)> = around.iter().flat_map(|replaced| replaced.iter()).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        for import in found.iter().filter(|import| import.kind != ImportKind::Opaque) {
+            if leads.contains_key(&import.raw) {
+                continue;
+            }
+            let lead = |(old, new): &&(String, String)| {
+                let rest = import.raw.strip_prefix(old.as_str())?;
+                let raw = match rest.is_empty() || rest.starts_with('/') {
+                    true => format!("{new}{rest}"),
+                    false => return None,
+                };
+                let segments = raw.split('/').filter(|segment| !segment.is_empty());
+                Some(Import {
+                    identity: segments.map(str::to_owned).collect(),
+                    raw: raw.clone(),
+                    ..import.clone()
+                })
+            };
+            let found: Vec<Import> = all.iter().filter_map(lead).collect();
+            if !found.is_empty() {
+                leads.insert(import.raw.clone(), found);
+            }
+        }
+        Ok(())
+    }
+
+    fn folder(&mut self, folder: &[u8]) -> Result<Replaced, Unreadable> {
+        if let Some(known) = self.folders.get(folder) {
+            return Ok(known.clone());
+        }
+        let mut replaced = Vec::new();
+        for name in [&b"go.mod"[..], b"go.work"] {
+            if let Some(entry) = lookup(self.tree, &join(folder, name))?
+                && matches!(entry.kind, Kind::File | Kind::Executable)
+                && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
+            {
+                replaced.extend(go_replaced(&String::from_utf8_lossy(&self.tree.blob(&entry.id)?)));
+            }
+        }
+        let replaced = Rc::new(replaced);
+        self.folders.insert(folder.to_vec(), replaced.clone());
+        Ok(replaced)
+    }
+}
