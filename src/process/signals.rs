@@ -1,12 +1,14 @@
 //! SIGINT, SIGTERM and SIGHUP as data: they are counted, never acted upon in a handler.
 //!
 //! Whoever loops asks [`pending`]; the first signal means "end it in order", a second one "cut
-//! it short".
+//! it short". For a job a hang-up is neither ([`install_for_job`]): only [`hung_up`] tells of it, so
+//! that nothing more is written to a terminal that is gone.
 
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -16,11 +18,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 struct Pipe {
     signal: i32,
     reader: UnixStream,
+    ends: bool,
 }
 
 static PIPES: OnceLock<Vec<Pipe>> = OnceLock::new();
 /// Every signal received, in the order in which it was noticed.
 static SEEN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+/// A SIGHUP came that ends nothing.
+static HUNG_UP: AtomicBool = AtomicBool::new(false);
 
 /// Starts to catch SIGINT, SIGTERM and SIGHUP. SIGHUP stays ignored where it was when the program
 /// started (`nohup`). Calling it again does nothing. Without it [`pending`] is always `None`.
@@ -28,6 +33,16 @@ static SEEN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 /// SIGINT is caught even where it was ignored: a script's `agentgate run ... &` starts so, and a
 /// `kill -INT` to it is meant.
 pub fn install() -> io::Result<()> {
+    register(true)
+}
+
+/// The same for a job, which goes on when its terminal hangs up: SIGHUP is caught, so that what is started
+/// here has it as usual, but it counts for nothing. Whichever of the two is called first holds.
+pub fn install_for_job() -> io::Result<()> {
+    register(false)
+}
+
+fn register(hangup_ends: bool) -> io::Result<()> {
     // Held for the whole call: two callers must not both register.
     let _seen = seen();
     if PIPES.get().is_some() {
@@ -41,7 +56,8 @@ pub fn install() -> io::Result<()> {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signal, writer)?;
-        pipes.push(Pipe { signal, reader });
+        let ends = signal != SIGHUP || hangup_ends;
+        pipes.push(Pipe { signal, reader, ends });
     }
     let _ = PIPES.set(pipes);
     Ok(())
@@ -57,12 +73,19 @@ pub fn count() -> usize {
     collect().len()
 }
 
+/// Whether a SIGHUP came that ends nothing.
+pub fn hung_up() -> bool {
+    drop(collect());
+    HUNG_UP.load(Ordering::Relaxed)
+}
+
 /// Descriptors that become readable when a signal arrives, for poll(2). [`pending`] empties them.
 pub fn descriptors() -> Vec<BorrowedFd<'static>> {
     PIPES
         .get()
         .into_iter()
         .flatten()
+        .filter(|pipe| pipe.ends)
         .map(|pipe| pipe.reader.as_fd())
         .collect()
 }
@@ -76,7 +99,11 @@ fn collect() -> MutexGuard<'static, Vec<i32>> {
     for pipe in PIPES.get().into_iter().flatten() {
         let mut bytes = [0; 64];
         while let Ok(n @ 1..) = (&pipe.reader).read(&mut bytes) {
-            seen.extend(std::iter::repeat_n(pipe.signal, n));
+            if pipe.ends {
+                seen.extend(std::iter::repeat_n(pipe.signal, n));
+            } else {
+                HUNG_UP.store(true, Ordering::Relaxed);
+            }
         }
     }
     seen

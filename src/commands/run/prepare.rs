@@ -83,7 +83,7 @@ pub struct Job {
 
 /// Checks everything and takes the lock; then the job exists.
 pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Job> {
-    signals::install().context("cannot catch signals")?;
+    signals::install_for_job().context("cannot catch signals")?;
     let id = match options
         .job_id
         .clone()
