@@ -309,9 +309,7 @@ fn dispatch(
             }
         }
         Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
-        Command::Attach(args) => {
-            Outcome::Attach(commands::attach::attach(surroundings, &args.id, &mut report::news)?)
-        }
+        Command::Attach(args) => Outcome::Attach(commands::attach::attach(surroundings, &args.id, &mut report::news)?),
         Command::Wait(args) => Outcome::Wait(commands::wait::wait(surroundings, &args.ids, args.timeout)?),
         Command::Stop(args) => Outcome::Stop(commands::stop::stop(surroundings, &args.id)?),
         Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),

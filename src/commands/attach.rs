@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::closing::Closing;
-use super::following::{LOOK, Look, Stand, Tail, dead, rest};
+use super::following::{Look, Stand, Tail, dead, rest};
 use super::{Surroundings, drop, job_folder, run, typed};
 use crate::exit::Exit;
+use crate::job::Event;
 use crate::job::log::Line;
 use crate::job::machine::{SETUP, State};
-use crate::job::Event;
 use crate::process::signals;
 use crate::store::{AGENT_LOG, Folder, SETUP_LOG, Store};
 
@@ -88,6 +88,11 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
         if let Some(output) = &mut output {
             output.read(&mut |text| show(News::Output(text)));
         }
+        if !matches!(look.stand, Stand::Running)
+            && let Some(output) = output.take()
+        {
+            output.finish(&mut |text| show(News::Output(text)));
+        }
         match look.stand {
             Stand::Running => {}
             Stand::Dead => return Err(dead(&agentgate, id, &look.state).into()),
@@ -108,7 +113,7 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
                 signal,
             });
         }
-        rest(LOOK);
+        rest();
     }
 }
 
@@ -142,7 +147,10 @@ fn rebuilt(folder: &Folder, state: &State, exit: Exit) -> run::Report {
         warnings: Vec::new(),
         notices: vec!["its own report was not kept; this is what its log says".to_owned()],
         afterwards: Vec::new(),
-        changed: state.frozen.as_ref().map_or(0, |(_, changed)| usize::try_from(*changed).unwrap_or(usize::MAX)),
+        changed: state
+            .frozen
+            .as_ref()
+            .map_or(0, |(_, changed)| usize::try_from(*changed).unwrap_or(usize::MAX)),
         next: Vec::new(),
         landed: None,
     }

@@ -56,7 +56,7 @@ pub fn detach(args: &[OsString]) -> Result<Report> {
 pub fn words(begun: &Begun) -> Result<Vec<u8>> {
     let me = ProcessId::current().context("cannot read /proc/self")?;
     let line = json!({
-        "job_id": begun.job_id, "record": begun.record, "agentgate": begun.agentgate, "pid": me.pid,
+        "job_id": begun.job_id, "record": begun.record.to_string_lossy(), "agentgate": begun.agentgate, "pid": me.pid,
     });
     Ok(format!("{line}\n").into_bytes())
 }
@@ -73,6 +73,9 @@ fn read(words: &[u8]) -> Result<Report> {
             record: PathBuf::from(text("record")?),
             agentgate: text("agentgate")?,
         },
-        pid: line["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0),
+        pid: line["pid"]
+            .as_i64()
+            .and_then(|pid| i32::try_from(pid).ok())
+            .unwrap_or(0),
     })
 }

@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,7 +23,10 @@ use crate::process::{self, ProcessId, signals};
 use crate::store::Folder;
 
 /// Between two looks.
-pub const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 /// A line of output that is longer is shown in pieces.
 const LONGEST: usize = 8 << 10;
 /// Most of an output that is read at once.
@@ -130,7 +132,10 @@ fn owner_of(event: &Event) -> Option<ProcessId> {
 pub fn dead(agentgate: &str, id: &str, state: &State) -> Stop {
     let quoted = shell_words::quote(id);
     let stop = if state.dropped {
-        Stop::new(Exit::WrongState, format!("job {id} never finished, and {}", words(state)))
+        Stop::new(
+            Exit::WrongState,
+            format!("job {id} never finished, and {}", words(state)),
+        )
     } else {
         Stop::new(
             Exit::WrongState,
@@ -143,13 +148,18 @@ pub fn dead(agentgate: &str, id: &str, state: &State) -> Stop {
     stop.hint(format!("{agentgate} log {quoted} shows how far it came"))
 }
 
-/// Waits a moment, or until a signal comes that is caught. False once nobody reads our standard output.
-pub fn rest(time: Duration) -> bool {
-    let stdout = rustix::stdio::stdout();
+/// Waits a moment, or until a signal comes that is caught.
+pub fn rest() {
     let signals = signals::descriptors();
-    let mut fds = vec![PollFd::new(&stdout, PollFlags::empty())];
-    fds.extend(signals.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
-    match poll(&mut fds, Timespec::try_from(time).ok().as_ref()) {
+    let fds = signals.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN));
+    let _ = poll(&mut fds.collect::<Vec<_>>(), Some(&LOOK));
+}
+
+/// The same for who has something to print only now and then. False once nobody reads our standard output.
+pub fn rest_while_read() -> bool {
+    let stdout = rustix::stdio::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    match poll(&mut fds, Some(&LOOK)) {
         Ok(_) => !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP),
         Err(_) => true,
     }

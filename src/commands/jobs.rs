@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 
-use super::following::{self, LOOK, Look, Stand, rest};
+use super::following::{self, Look, Stand, rest_while_read};
 use super::{Surroundings, drop, job_folder, typed};
 use crate::exit::{Exit, Stop};
 use crate::git::worktree::Worktree;
@@ -244,7 +244,7 @@ pub fn follow(
             seen = line.seq;
         }
         match look.stand {
-            Stand::Running if rest(LOOK) => {}
+            Stand::Running if rest_while_read() => {}
             Stand::Running => return Ok(None),
             Stand::Over(..) => return log(surroundings, id, seen).map(Some),
             Stand::Dead => {

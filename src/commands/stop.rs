@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::drop::words;
-use super::following::{LOOK, Look, Stand, dead, rest};
+use super::following::{Look, Stand, dead, rest};
 use super::{Surroundings, job_folder, typed};
 use crate::exit::{Exit, Stop};
 use crate::process::{Found, ProcessId};
@@ -67,7 +67,10 @@ pub fn stop(surroundings: &Surroundings, id: &str) -> Result<Report> {
         if still.is_some_and(|since| since.elapsed() >= STILL) {
             return Err(Stop::new(
                 Exit::Locked,
-                format!("job {id} was told to end, but its process is stopped (pid {})", owner.pid),
+                format!(
+                    "job {id} was told to end, but its process is stopped (pid {})",
+                    owner.pid
+                ),
             )
             .hint(format!("kill -CONT {} lets it go on, and it ends then", owner.pid))
             .hint(format!("{agentgate} wait {quoted} waits for its end"))
@@ -89,7 +92,7 @@ pub fn stop(surroundings: &Surroundings, id: &str) -> Result<Report> {
             ))
             .into());
         }
-        rest(LOOK);
+        rest();
     }
 }
 
@@ -100,9 +103,14 @@ fn running(folder: &Folder, agentgate: &str) -> Result<(ProcessId, Found)> {
     loop {
         let look = Look::at(folder)?;
         if look.state.ended.is_some() {
-            return Err(Stop::new(Exit::WrongState, format!("job {id} is over: {}", words(&look.state)))
-                .hint(format!("{agentgate} attach {} shows how it ended", shell_words::quote(id)))
-                .into());
+            return Err(
+                Stop::new(Exit::WrongState, format!("job {id} is over: {}", words(&look.state)))
+                    .hint(format!(
+                        "{agentgate} attach {} shows how it ended",
+                        shell_words::quote(id)
+                    ))
+                    .into(),
+            );
         }
         if matches!(look.stand, Stand::Dead) {
             return Err(dead(agentgate, id, &look.state).into());
@@ -114,7 +122,9 @@ fn running(folder: &Folder, agentgate: &str) -> Result<(ProcessId, Found)> {
         }
         // It runs by its lock: made this moment, ending this moment, or out of our sight.
         if started.elapsed() >= UNNAMED {
-            let pid = look.owner.map_or_else(String::new, |owner| format!(" (pid {} there)", owner.pid));
+            let pid = look
+                .owner
+                .map_or_else(String::new, |owner| format!(" (pid {} there)", owner.pid));
             return Err(Stop::new(
                 Exit::Locked,
                 format!("job {id} is at work in a process that cannot be seen from here{pid}"),
@@ -122,6 +132,6 @@ fn running(folder: &Folder, agentgate: &str) -> Result<(ProcessId, Found)> {
             .hint("end it where it was started: in its container, or on the machine that shares this folder")
             .into());
         }
-        rest(LOOK);
+        rest();
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::following::{LOOK, Look, Stand, dead, rest};
+use super::following::{Look, Stand, dead, rest};
 use super::{Surroundings, job_folder, typed};
 use crate::exit::{Exit, Stop};
 use crate::store::{Folder, Store};
@@ -45,7 +45,10 @@ pub fn wait(surroundings: &Surroundings, ids: &[String], timeout: Option<u64>) -
     let checkout = surroundings.checkout()?;
     let agentgate = typed(&checkout);
     let store = Store::of(&checkout.common);
-    let folders = ids.iter().map(|id| job_folder(&store, id)).collect::<Result<Vec<Folder>>>()?;
+    let folders = ids
+        .iter()
+        .map(|id| job_folder(&store, id))
+        .collect::<Result<Vec<Folder>>>()?;
     let mut rows: Vec<Option<Row>> = vec![None; folders.len()];
     loop {
         for (folder, row) in folders.iter().zip(&mut rows).filter(|(_, row)| row.is_none()) {
@@ -64,11 +67,14 @@ pub fn wait(surroundings: &Surroundings, ids: &[String], timeout: Option<u64>) -
             let stop = format!("still running after {}: {}", format_duration(seconds), left.join(", "));
             let mut stop = Stop::new(Exit::Locked, stop);
             for id in left {
-                stop = stop.hint(format!("{agentgate} attach {id} shows what it does", id = shell_words::quote(id)));
+                stop = stop.hint(format!(
+                    "{agentgate} attach {id} shows what it does",
+                    id = shell_words::quote(id)
+                ));
             }
             return Err(stop.into());
         }
-        rest(LOOK);
+        rest();
     }
 }
 

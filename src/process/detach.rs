@@ -48,7 +48,10 @@ pub fn start(args: &[OsString]) -> anyhow::Result<Start> {
     let mut command = Command::new(SELF);
     command.arg0("agentgate").arg(COMMAND).args(args);
     // It reads nothing: this is where it speaks to us.
-    let mut child = command.stdin(Stdio::from(writer)).spawn().context("start agentgate again")?;
+    let mut child = command
+        .stdin(Stdio::from(writer))
+        .spawn()
+        .context("start agentgate again")?;
     drop(command);
     attend(&mut child, &reader)
 }
@@ -107,8 +110,8 @@ impl Leave {
     pub fn prepare() -> anyhow::Result<Leave> {
         signals::install_for_job().context("cannot catch signals")?;
         rustix::process::setsid().context("begin a session")?;
-        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-            .context("open /dev/null")?;
+        let null =
+            rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).context("open /dev/null")?;
         let caller = fcntl_dupfd_cloexec(stdin(), 3).context("keep the way to the caller")?;
         dup2_stdin(&null).context("close standard input")?;
         // Nobody but the caller knows that we wait for a lock; and it cannot tell us once it is killed.

@@ -88,7 +88,9 @@ pub fn wait(report: &wait::Report) -> (String, String) {
         result.push_str(&format!("job_id={id} verdict={} exit={}\n", exit.name(), exit.code()));
         if let Some(stop) = &row.dead {
             beside.push_str(&format!("agentgate: {} (exit {})\n", stop.message, stop.exit));
-            stop.hints.iter().for_each(|hint| beside.push_str(&format!("hint: {hint}\n")));
+            stop.hints
+                .iter()
+                .for_each(|hint| beside.push_str(&format!("hint: {hint}\n")));
         }
     }
     (result, beside)
@@ -117,7 +119,10 @@ pub fn stop(report: &stop::Report) -> (String, String) {
         report.exit.code()
     );
     let words = match report.exit {
-        Exit::Interrupted => format!("job {} is over: {} (exit {})", report.job_id, report.reason, report.exit),
+        Exit::Interrupted | Exit::Terminated | Exit::Hangup => format!(
+            "job {} is over: {} (exit {})",
+            report.job_id, report.reason, report.exit
+        ),
         exit => format!("job {} had come to its end by itself (exit {exit})", report.job_id),
     };
     (result, format!("agentgate: {words}\n"))

@@ -14,7 +14,7 @@ use crate::job::log::Line;
 use crate::process::terminal_is_gone;
 
 /// Longest line about an event, in characters.
-const LONGEST: usize = 200;
+const LONGEST: usize = 140;
 
 /// Writes whole lines to standard output at once. False where nobody reads them any more.
 ///
@@ -75,12 +75,18 @@ pub fn keep(record: &Path, result: &Result<Outcome, Stop>) {
         Err(stop) => {
             let said = Said::Error {
                 message: credentials::masked(&stop.message).to_string(),
-                hints: stop.hints.iter().map(|hint| credentials::masked(hint).to_string()).collect(),
+                hints: stop
+                    .hints
+                    .iter()
+                    .map(|hint| credentials::masked(hint).to_string())
+                    .collect(),
             };
             (stop.exit, said)
         }
     };
     if let Err(error) = Closing::save(record, exit, said) {
-        stderr(&format!("note: this report could not be kept in the record: {error:#}\n"));
+        stderr(&format!(
+            "note: this report could not be kept in the record: {error:#}\n"
+        ));
     }
 }

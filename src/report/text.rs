@@ -234,7 +234,10 @@ fn status(report: &jobs::Status) -> (String, String) {
             "running" => format!("agentgate attach {} shows what it does", shell_words::quote(&job.id)),
             _ => String::new(),
         };
-        for more in [&job.detail, &place, &attach].into_iter().filter(|more| !more.is_empty()) {
+        for more in [&job.detail, &place, &attach]
+            .into_iter()
+            .filter(|more| !more.is_empty())
+        {
             text.push_str(&format!("{:width$}  {more}\n", ""));
         }
     }

@@ -123,7 +123,10 @@ fn the_id_comes_back_at_once_and_the_job_goes_on() {
         repo: &repo,
         id: JOB.to_owned(),
     };
-    let created: Vec<String> = events(&repo, JOB).iter().map(|event| event["event"].to_string()).collect();
+    let created: Vec<String> = events(&repo, JOB)
+        .iter()
+        .map(|event| event["event"].to_string())
+        .collect();
     assert_eq!(created[..2], ["\"job.created\"", "\"job.owned\""]);
     job.at_work();
     let row = scene::row(&repo, JOB);
@@ -151,12 +154,18 @@ fn its_owner_has_nothing_of_the_caller() {
     let stat = fs::read_to_string(proc.join("stat")).expect("it runs");
     let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
     // Group, session and terminal.
-    assert_eq!((fields[2], fields[3], fields[4]), (&*job.pid(), &*job.pid(), "0"), "{stat}");
+    assert_eq!(
+        (fields[2], fields[3], fields[4]),
+        (&*job.pid(), &*job.pid(), "0"),
+        "{stat}"
+    );
     assert_eq!(fs::read_link(proc.join("cwd")).expect("it has one"), Path::new("/"));
     let mut open: Vec<(String, PathBuf)> = Vec::new();
     for entry in fs::read_dir(proc.join("fd")).expect("it can be listed") {
         let entry = entry.expect("an entry");
-        let Ok(target) = fs::read_link(entry.path()) else { continue };
+        let Ok(target) = fs::read_link(entry.path()) else {
+            continue;
+        };
         open.push((entry.file_name().to_string_lossy().into_owned(), target));
     }
     for number in ["0", "1", "2"] {
@@ -276,7 +285,10 @@ fn a_landing_that_was_refused_is_the_outcome() {
     let outcome = repo.agentgate(["attach", JOB]);
     outcome.expect(19, &["kept, but not landed", "verdict=target-moved", "exit=19"]);
     let json = repo.agentgate(["attach", JOB, "--json"]).json();
-    assert_eq!((&json["schema"], &json["exit"]), (&"agentgate/run/1".into(), &19.into()));
+    assert_eq!(
+        (&json["schema"], &json["exit"]),
+        (&"agentgate/run/1".into(), &19.into())
+    );
 }
 
 /// A job that waits for the clone lock in the foreground.
@@ -290,7 +302,9 @@ fn queued(repo: &Repo) -> Running {
 fn waiting_owners(repo: &Repo) -> Vec<String> {
     let task = repo.top().join("task.md").display().to_string();
     let entries = fs::read_dir("/proc").expect("/proc can be listed");
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
     let is_one = |pid: &String| {
         let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.contains("__detached") && line.contains(&task) && scene::alive(pid)
@@ -353,4 +367,51 @@ pub fn ended_by_ctrl_c(repo: &Repo) {
 pub fn program(repo: &Repo, words: &str) -> Program {
     let script = format!("{} {words}", repo.binary());
     repo.program("sh").args(["-c", &script])
+}
+
+#[test]
+fn whose_output_nobody_reads_goes_on_without_going_round_in_circles() {
+    let repo = Repo::new();
+    let job = patient(&repo);
+    for verb in ["attach", "wait"] {
+        let code = repo.top().join(verb);
+        let words = format!(
+            "{{ exec 2>&1; {} {verb} {JOB}; echo $? > {}; }} | true",
+            repo.binary(),
+            code.display()
+        );
+        let running = repo.program("sh").args(["-c", &words]).spawn();
+        let started = Instant::now();
+        until("it waits", || !with_words(&[verb, JOB]).is_empty());
+        let pid = with_words(&[verb, JOB]).remove(0);
+        let before = ticks(&pid);
+        std::thread::sleep(Duration::from_millis(500));
+        let used = ticks(&pid) - before;
+        assert!(used < 25, "{verb}: {used} in {:?}", started.elapsed());
+        drop(running);
+    }
+    job.go();
+    repo.agentgate(["wait", JOB]).success();
+}
+
+/// The processes of agentgate with these as their last arguments.
+fn with_words(words: &[&str]) -> Vec<String> {
+    let end: String = words.iter().map(|word| format!("\0{word}")).collect::<String>() + "\0";
+    let entries = fs::read_dir("/proc").expect("/proc can be listed");
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let is_one = |pid: &String| {
+        let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.contains("agentgate") && line.ends_with(&end) && scene::alive(pid)
+    };
+    names.filter(is_one).collect()
+}
+
+/// Time on the processor, user and system, in hundredths of a second.
+pub fn ticks(pid: &str) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
+    let number = |index: usize| fields[index].parse::<u64>().expect("a number");
+    number(11) + number(12)
 }

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use super::{Begun, Report};
 use super::prepare::Job;
 use super::words::speaks_of_a_wall;
+use super::{Begun, Report};
 use crate::agent::command;
 use crate::commands::{Watch, typed};
 use crate::exit::{Exit, Stop};

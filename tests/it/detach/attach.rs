@@ -5,7 +5,7 @@ use std::fs;
 use super::{PATIENT, detached, patient};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
-use crate::support::scene::{self, AGENT, JOB, agent, dead, events, last_kind, record, until};
+use crate::support::scene::{self, AGENT, JOB, agent, at_work, events, last_kind, record, until};
 
 /// Each event's kind stands once in what was shown, in order.
 #[track_caller]
@@ -31,27 +31,39 @@ fn begun_before_the_end_it_follows_and_ends_as_the_run_does() {
     let also = repo.command(["attach", JOB]).spawn();
     job.go();
     for outcome in [before.wait(), also.wait(), repo.agentgate(["attach", JOB])] {
-        outcome.expect(0, &["| first words\n", "| last words\n", "passed; 1 path changed", " land j1"]);
+        outcome.expect(
+            0,
+            &[
+                "| first words\n",
+                "| last words\n",
+                "passed; 1 path changed",
+                " land j1",
+            ],
+        );
         shows_all(&repo, &outcome);
         let first: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("| ")).collect();
         assert_eq!(first, ["| first words", "| last words"], "{outcome}");
-        let lines: Vec<&str> = outcome.stdout.lines().filter_map(|line| line.split('=').next()).collect();
-        let documented = ["job_id", "base", "worktree", "branch", "commit", "record", "verdict", "exit"];
+        let lines: Vec<&str> = outcome
+            .stdout
+            .lines()
+            .filter_map(|line| line.split('=').next())
+            .collect();
+        let documented = [
+            "job_id", "base", "worktree", "branch", "commit", "record", "verdict", "exit",
+        ];
         assert_eq!(lines, documented, "{outcome}");
     }
 }
 
 #[test]
 fn what_is_said_as_it_comes_is_shown_as_it_comes() {
-    use std::io::{BufRead, BufReader};
     let repo = Repo::new();
     let job = patient(&repo);
     let out = repo.top().join("shown");
     let mut attached = super::program(&repo, &format!("attach {JOB} 2> {}", out.display())).spawn();
     // Before its end, which only comes once we have seen this.
     until("it is shown", || {
-        let file = fs::File::open(&out).expect("it is there");
-        BufReader::new(file).lines().any(|line| line.expect("text") == "| first words")
+        fs::read_to_string(&out).is_ok_and(|text| text.contains("\n| first words\n"))
     });
     assert!(attached.is_running());
     job.go();
@@ -60,7 +72,12 @@ fn what_is_said_as_it_comes_is_shown_as_it_comes() {
 
 #[test]
 fn after_the_end_it_says_what_the_run_said() {
-    for (script, code) in [(AGENT, 0), ("echo x > prot/rules.txt", 3), ("echo oh; exit 5", 16), ("true", 15)] {
+    for (script, code) in [
+        (AGENT, 0),
+        ("echo x > prot/rules.txt", 3),
+        ("echo oh; exit 5", 16),
+        ("true", 15),
+    ] {
         let repo = Repo::new();
         let run = agent(&repo, JOB, &[], script).run();
         assert_eq!(run.code, code, "{run}");
@@ -74,7 +91,8 @@ fn after_the_end_it_says_what_the_run_said() {
         // What became of it since is said, and the code stays.
         if code == 0 {
             repo.agentgate(["drop", JOB]).success();
-            repo.agentgate(["attach", JOB]).expect(0, &["since then it was dropped"]);
+            repo.agentgate(["attach", JOB])
+                .expect(0, &["since then it was dropped"]);
         }
         // Without the kept words the log has to do.
         fs::remove_file(record(&repo, JOB).join("report.json")).expect("it is there");
@@ -111,12 +129,20 @@ fn a_signal_ends_the_looking_on_and_not_the_job() {
 #[test]
 fn a_dead_job_is_23_with_what_to_do() {
     let repo = Repo::new();
-    dead(&repo, "echo words");
+    let mut running = at_work(&repo, JOB, "echo words; printf half");
+    let log = record(&repo, JOB).join("agent.log");
+    until("it is written down", || {
+        fs::read(&log).is_ok_and(|text| text.ends_with(b"half"))
+    });
+    running.signal(9);
+    running.wait();
+    until("the agent is gone", || scene::processes(&repo, JOB).is_empty());
     let outcome = repo.agentgate(["attach", JOB]);
-    outcome.expect(23, &["j1 is dead", "drop j1", "| words"]);
+    outcome.expect(23, &["j1 is dead", "drop j1", "| words\n| half\n"]);
     repo.agentgate(["wait", JOB]).expect(23, &["j1 is dead", "drop j1"]);
     repo.agentgate(["stop", JOB]).expect(23, &["j1 is dead", "drop j1"]);
-    repo.agentgate(["log", JOB, "--follow"]).expect(0, &["step.started", "j1 is dead"]);
+    repo.agentgate(["log", JOB, "--follow"])
+        .expect(0, &["step.started", "j1 is dead"]);
     repo.agentgate(["drop", "--force", JOB]).success();
     repo.agentgate(["attach", JOB]).expect(23, &["it was dropped"]);
 }
@@ -147,7 +173,8 @@ fn no_such_job_and_no_such_id_are_as_for_log() {
 #[test]
 fn what_the_agent_prints_cannot_steer_the_terminal_of_who_looks_on() {
     let repo = Repo::new();
-    let script = "printf 'a\\033]0;title\\007b\\033[2Jc\\rd\\342\\200\\256e\\n'; printf 'no newline'; echo x > payments/x.ts";
+    let script =
+        "printf 'a\\033]0;title\\007b\\033[2Jc\\rd\\342\\200\\256e\\n'; printf 'no newline'; echo x > payments/x.ts";
     let _job = detached(&repo, &[], script);
     let outcome = repo.agentgate(["attach", JOB]).success();
     assert!(outcome.stderr.contains("| abc\n| de\n| no newline\n"), "{outcome}");

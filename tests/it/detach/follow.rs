@@ -91,13 +91,18 @@ fn it_follows_a_real_job_to_the_end_of_its_landing() {
     assert_eq!(lines(&outcome.stdout), all[2..]);
     let outcome = text.wait().success();
     for event in &all {
-        assert!(outcome.stdout.contains(event["event"].as_str().expect("a kind")), "{outcome}");
+        assert!(
+            outcome.stdout.contains(event["event"].as_str().expect("a kind")),
+            "{outcome}"
+        );
     }
     assert!(outcome.stderr.contains("it was landed"), "{outcome}");
     // Of a job that is over: what there is, and the end.
     let again = repo.agentgate(["log", JOB, "--follow", "--json"]).success();
     assert_eq!(lines(&again.stdout), all);
-    let none = repo.agentgate(["log", JOB, "--follow", "--json", "--since", "999"]).success();
+    let none = repo
+        .agentgate(["log", JOB, "--follow", "--json", "--since", "999"])
+        .success();
     assert_eq!(none.stdout, "");
 }
 
@@ -114,7 +119,13 @@ fn half_a_line_is_not_shown_until_it_is_whole() {
     let mut reader = repo.program("sh").args(["-c", &words]).spawn();
     let shown = || fs::read_to_string(&out).map_or(0, |text| text.lines().count());
     // All but its newline: the last piece of it.
-    for (bytes, count) in [(first + 1, 1), (second - 1, 1), (second, 2), (second + 40, 2), (all.len(), events(&repo, JOB).len())] {
+    for (bytes, count) in [
+        (first + 1, 1),
+        (second - 1, 1),
+        (second, 2),
+        (second + 40, 2),
+        (all.len(), events(&repo, JOB).len()),
+    ] {
         fs::write(&path, &all[..bytes]).expect("it can be written");
         until("it is shown", || shown() >= count);
         std::thread::sleep(Duration::from_millis(120));

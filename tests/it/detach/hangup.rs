@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use super::{PATIENT, go, on_terminal, owner, run_words};
+use super::{PATIENT, go, on_terminal, owner, run_words, ticks};
 use crate::support::repo::Repo;
 use crate::support::scene::{self, JOB, agent, last_kind, lock_is_free, record, until, worktree};
 
@@ -57,30 +57,26 @@ fn a_terminal_that_closes_ends_no_job() {
         std::thread::sleep(Duration::from_millis(500));
         assert!(ticks(&pid) - before < 20, "{options}: {before} {}", ticks(&pid));
         go(&repo, JOB);
-        until("it ended", || fs::read_to_string(&code).is_ok_and(|text| text.ends_with('\n')));
+        until("it ended", || {
+            fs::read_to_string(&code).is_ok_and(|text| text.ends_with('\n'))
+        });
         assert_eq!(fs::read_to_string(&code).expect("it is there"), "0\n", "{options}");
         assert_eq!(last_kind(&repo, JOB), "job.kept");
         let log = fs::read_to_string(record(&repo, JOB).join("agent.log")).expect("there is a log");
-        assert!(log.starts_with("first words\n") && log.ends_with("last words\n"), "{options}");
+        assert!(
+            log.starts_with("first words\n") && log.ends_with("last words\n"),
+            "{options}"
+        );
         // What could not be printed can be read.
         repo.agentgate(["attach", JOB]).expect(0, &["verdict=ok", "last words"]);
     }
 }
 
-/// Time on the processor, user and system, in hundredths of a second.
-fn ticks(pid: &str) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
-    let number = |index: usize| fields[index].parse::<u64>().expect("a number");
-    number(11) + number(12)
-}
-
 #[test]
 fn where_it_goes_on_nowhere_a_hangup_is_129() {
-    let repo = scene::with_kept();
-    let script = "kill -HUP $PPID; sleep 30";
+    let repo = Repo::new();
     // `check` has nobody who would come back for its verdict.
-    repo.write("architecture/agentgate.yml", format!("checks:\n- name: c\n  run: {script}\n"));
+    repo.write("architecture/agentgate.yml", "checks:\n- name: c\n  run: sleep 30\n");
     repo.commit("a check");
     repo.branch("f");
     repo.change("payments/x.ts", "x\n");

@@ -46,7 +46,8 @@ fn it_ends_a_job_in_the_foreground_too() {
 #[test]
 fn what_is_over_is_23() {
     let repo = with_kept();
-    repo.agentgate(["stop", JOB]).expect(23, &["job j1 is over: it is kept", "attach j1"]);
+    repo.agentgate(["stop", JOB])
+        .expect(23, &["job j1 is over: it is kept", "attach j1"]);
 }
 
 #[test]
@@ -77,7 +78,10 @@ fn a_number_that_is_another_process_now_is_left_alone() {
     let mut lines = String::new();
     for line in text.lines().take(3) {
         let body = line.rsplit_once(",\"sum\":").expect("a sum").0;
-        let body = body.replace(&format!("\"pid\":{}", job.pid()), &format!("\"pid\":{}", stranger.pid()));
+        let body = body.replace(
+            &format!("\"pid\":{}", job.pid()),
+            &format!("\"pid\":{}", stranger.pid()),
+        );
         sum = agentgate::job::log::sha256_hex(&[sum.as_bytes(), body.as_bytes()]);
         lines.push_str(&format!("{body},\"sum\":\"{sum}\"}}\n"));
     }
@@ -87,7 +91,8 @@ fn a_number_that_is_another_process_now_is_left_alone() {
     // Held by somebody who is not to be seen: it is not dead, and nobody is to be signalled.
     let lock = fs::File::open(folder.join("owner.lock")).expect("it is there");
     lock.lock().expect("it is free");
-    repo.agentgate(["stop", "copy"]).expect(13, &["cannot be seen from here"]);
+    repo.agentgate(["stop", "copy"])
+        .expect(13, &["cannot be seen from here"]);
     assert!(stranger.is_running());
     drop(lock);
     stranger.kill();

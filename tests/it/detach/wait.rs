@@ -16,7 +16,10 @@ fn one_job_gives_its_code() {
         // Over, it is so at once; and what happens to the job later changes nothing.
         assert_eq!(repo.agentgate(["wait", JOB]).code, code);
         let json = repo.agentgate(["wait", JOB, "--json"]).json();
-        assert_eq!((&json["schema"], &json["exit"]), (&"agentgate/wait/1".into(), &code.into()));
+        assert_eq!(
+            (&json["schema"], &json["exit"]),
+            (&"agentgate/wait/1".into(), &code.into())
+        );
         assert_eq!(json["jobs"][0]["exit"], code);
     }
 }
@@ -24,10 +27,10 @@ fn one_job_gives_its_code() {
 #[test]
 fn of_several_the_first_that_is_not_0_in_the_order_of_the_arguments() {
     let repo = Repo::new();
-    let other = repo.clone_as("other", &[]);
-    drop(other);
     agent(&repo, "good", &[], AGENT).run().success();
-    agent(&repo, "refused", &[], "echo x > prot/rules.txt").run().expect(3, &[]);
+    agent(&repo, "refused", &[], "echo x > prot/rules.txt")
+        .run()
+        .expect(3, &[]);
     agent(&repo, "failed", &[], "exit 9").run().expect(16, &[]);
     let job = patient(&repo);
     let code = |ids: &[&str]| repo.agentgate([&["wait"], ids].concat()).code;
@@ -42,7 +45,10 @@ fn of_several_the_first_that_is_not_0_in_the_order_of_the_arguments() {
     assert_eq!(waiting.wait().code, 16);
     let outcome = also.wait();
     assert_eq!(outcome.code, 0, "{outcome}");
-    assert_eq!(outcome.stdout, "job_id=good verdict=ok exit=0\njob_id=j1 verdict=ok exit=0\n");
+    assert_eq!(
+        outcome.stdout,
+        "job_id=good verdict=ok exit=0\njob_id=j1 verdict=ok exit=0\n"
+    );
 }
 
 #[test]
@@ -75,6 +81,7 @@ fn a_dead_one_counts_as_23_and_the_others_are_waited_for() {
     let repo = Repo::new();
     agent(&repo, "failed", &[], "exit 9").run().expect(16, &[]);
     dead(&repo, "true");
-    repo.agentgate(["wait", JOB, "failed"]).expect(23, &["j1 is dead", "job_id=failed"]);
+    repo.agentgate(["wait", JOB, "failed"])
+        .expect(23, &["j1 is dead", "job_id=failed"]);
     repo.agentgate(["wait", "failed", JOB]).expect(16, &["j1 is dead"]);
 }
