@@ -303,7 +303,13 @@ fn dispatch(
         Command::Status(_) => Outcome::Status(commands::jobs::status(surroundings)?),
         Command::Log(args) if args.follow => {
             let mut show = |line: &job::log::Line| Ok(report::line(&report::event(line, args.json))?);
-            match commands::jobs::follow(surroundings, &args.id, args.since, &mut show)? {
+            match commands::jobs::follow(
+                surroundings,
+                &args.id,
+                args.since,
+                &mut show,
+                &mut report::rest_while_read,
+            )? {
                 Some(log) => Outcome::Log(log),
                 None => Outcome::Nothing,
             }

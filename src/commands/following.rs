@@ -23,7 +23,7 @@ use crate::process::{self, ProcessId, signals};
 use crate::store::Folder;
 
 /// Between two looks.
-const LOOK: Timespec = Timespec {
+pub const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
@@ -153,16 +153,6 @@ pub fn rest() {
     let signals = signals::descriptors();
     let fds = signals.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN));
     let _ = poll(&mut fds.collect::<Vec<_>>(), Some(&LOOK));
-}
-
-/// The same for who has something to print only now and then. False once nobody reads our standard output.
-pub fn rest_while_read() -> bool {
-    let stdout = rustix::stdio::stdout();
-    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
-    match poll(&mut fds, Some(&LOOK)) {
-        Ok(_) => !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP),
-        Err(_) => true,
-    }
 }
 
 /// A file of output, read as it grows.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 
-use super::following::{self, Look, Stand, rest_while_read};
+use super::following::{self, Look, Stand};
 use super::{Surroundings, drop, job_folder, typed};
 use crate::exit::{Exit, Stop};
 use crate::git::worktree::Worktree;
@@ -221,7 +221,7 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
 }
 
 /// Shows the events of job `id` after `since` as they come, until its run is over, its process is gone, or
-/// nobody reads any more (`show` says so by `false`). What comes back has no events left in it; `None` where
+/// nobody reads any more, which `show` and `rest`, a moment's wait, say by `false`. What comes back has no events left in it; `None` where
 /// nobody reads.
 ///
 /// # Errors
@@ -231,6 +231,7 @@ pub fn follow(
     id: &str,
     since: u64,
     show: &mut dyn FnMut(&Line) -> Result<bool>,
+    rest: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Log>> {
     let checkout = surroundings.checkout()?;
     let folder = job_folder(&Store::of(&checkout.common), id)?;
@@ -244,7 +245,7 @@ pub fn follow(
             seen = line.seq;
         }
         match look.stand {
-            Stand::Running if rest_while_read() => {}
+            Stand::Running if rest() => {}
             Stand::Running => return Ok(None),
             Stand::Over(..) => return log(surroundings, id, seen).map(Some),
             Stand::Dead => {

@@ -38,7 +38,7 @@ pub enum Start {
 
 /// Starts this program again with these arguments and waits until it has left or ended.
 pub fn start(args: &[OsString]) -> anyhow::Result<Start> {
-    signals::install_for_job().context("cannot catch signals")?;
+    signals::install().context("cannot catch signals")?;
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).context("make a pipe")?;
     ioctl_fionbio(&reader, true)?;
     // A shell that reads our output waits until the last one who has it has closed it, and who knows what
@@ -71,8 +71,9 @@ fn attend(child: &mut Child, reader: &OwnedFd) -> anyhow::Result<Start> {
                 Err(_) => break,
             }
         }
-        // What was told to end stays ours until it has.
-        if told.ends_with(b"\n") && passed_on == 0 {
+        // What was told to end stays ours until it has; by a hang-up alone a job is not.
+        let told_to_end = passed_on > 0 && signals::pending() != Some(signal_hook::consts::SIGHUP);
+        if told.ends_with(b"\n") && !told_to_end {
             return Ok(Start::Left(told));
         }
         if let Some(status) = child.try_wait().context("wait for agentgate")? {
@@ -108,7 +109,7 @@ impl Leave {
     /// # Errors
     /// Exit 143 where the caller is gone already.
     pub fn prepare() -> anyhow::Result<Leave> {
-        signals::install_for_job().context("cannot catch signals")?;
+        signals::install().context("cannot catch signals")?;
         rustix::process::setsid().context("begin a session")?;
         let null =
             rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).context("open /dev/null")?;

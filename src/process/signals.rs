@@ -1,8 +1,8 @@
 //! SIGINT, SIGTERM and SIGHUP as data: they are counted, never acted upon in a handler.
 //!
 //! Whoever loops asks [`pending`]; the first signal means "end it in order", a second one "cut
-//! it short". For a job a hang-up is neither ([`install_for_job`]): only [`hung_up`] tells of it, so
-//! that nothing more is written to a terminal that is gone.
+//! it short". For a job a hang-up is neither ([`outlive_hangup`]): only [`hung_up`] tells of it, so that
+//! nothing more is written to a terminal that is gone.
 
 use std::fs;
 use std::io::{self, Read};
@@ -18,12 +18,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 struct Pipe {
     signal: i32,
     reader: UnixStream,
-    ends: bool,
 }
 
 static PIPES: OnceLock<Vec<Pipe>> = OnceLock::new();
 /// Every signal received, in the order in which it was noticed.
 static SEEN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+/// Whether SIGHUP counts as the others do.
+static HANGUP_ENDS: AtomicBool = AtomicBool::new(true);
 /// A SIGHUP came that ends nothing.
 static HUNG_UP: AtomicBool = AtomicBool::new(false);
 
@@ -33,16 +34,6 @@ static HUNG_UP: AtomicBool = AtomicBool::new(false);
 /// SIGINT is caught even where it was ignored: a script's `agentgate run ... &` starts so, and a
 /// `kill -INT` to it is meant.
 pub fn install() -> io::Result<()> {
-    register(true)
-}
-
-/// The same for a job, which goes on when its terminal hangs up: SIGHUP is caught, so that what is started
-/// here has it as usual, but it counts for nothing. Whichever of the two is called first holds.
-pub fn install_for_job() -> io::Result<()> {
-    register(false)
-}
-
-fn register(hangup_ends: bool) -> io::Result<()> {
     // Held for the whole call: two callers must not both register.
     let _seen = seen();
     if PIPES.get().is_some() {
@@ -56,8 +47,7 @@ fn register(hangup_ends: bool) -> io::Result<()> {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signal, writer)?;
-        let ends = signal != SIGHUP || hangup_ends;
-        pipes.push(Pipe { signal, reader, ends });
+        pipes.push(Pipe { signal, reader });
     }
     let _ = PIPES.set(pipes);
     Ok(())
@@ -73,6 +63,17 @@ pub fn count() -> usize {
     collect().len()
 }
 
+/// From here on SIGHUP ends nothing, and neither does one that has come already: there is a job now, which goes
+/// on when its terminal hangs up. It stays caught and is not ignored, so that what is started here has it as usual.
+pub fn outlive_hangup() {
+    let mut seen = collect();
+    HANGUP_ENDS.store(false, Ordering::Relaxed);
+    if seen.contains(&SIGHUP) {
+        seen.retain(|signal| *signal != SIGHUP);
+        HUNG_UP.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Whether a SIGHUP came that ends nothing.
 pub fn hung_up() -> bool {
     drop(collect());
@@ -85,7 +86,7 @@ pub fn descriptors() -> Vec<BorrowedFd<'static>> {
         .get()
         .into_iter()
         .flatten()
-        .filter(|pipe| pipe.ends)
+        .filter(|pipe| counts(pipe.signal))
         .map(|pipe| pipe.reader.as_fd())
         .collect()
 }
@@ -94,12 +95,16 @@ fn seen() -> MutexGuard<'static, Vec<i32>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn counts(signal: i32) -> bool {
+    signal != SIGHUP || HANGUP_ENDS.load(Ordering::Relaxed)
+}
+
 fn collect() -> MutexGuard<'static, Vec<i32>> {
     let mut seen = seen();
     for pipe in PIPES.get().into_iter().flatten() {
         let mut bytes = [0; 64];
         while let Ok(n @ 1..) = (&pipe.reader).read(&mut bytes) {
-            if pipe.ends {
+            if counts(pipe.signal) {
                 seen.extend(std::iter::repeat_n(pipe.signal, n));
             } else {
                 HUNG_UP.store(true, Ordering::Relaxed);

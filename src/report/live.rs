@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::Value;
 
 use super::{Outcome, json, reader_is_gone, stderr, text};
 use crate::commands::attach::News;
 use crate::commands::closing::{Closing, Said};
+use crate::commands::following::LOOK;
 use crate::commands::jobs;
 use crate::exit::Stop;
 use crate::gate::{credentials, render};
@@ -31,6 +33,16 @@ pub fn line(text: &str) -> std::io::Result<bool> {
         Ok(()) => Ok(true),
         Err(error) if reader_is_gone(&out, &error) => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+/// Waits a moment. False once nobody reads our standard output, although nothing is to be printed.
+pub fn rest_while_read() -> bool {
+    let out = rustix::stdio::stdout();
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    match poll(&mut fds, Some(&LOOK)) {
+        Ok(_) => !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP),
+        Err(_) => true,
     }
 }
 

@@ -83,7 +83,7 @@ pub struct Job {
 
 /// Checks everything and takes the lock; then the job exists.
 pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Job> {
-    signals::install_for_job().context("cannot catch signals")?;
+    signals::install().context("cannot catch signals")?;
     let id = match options
         .job_id
         .clone()
@@ -165,6 +165,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let places = places(&checkout, &effective, &person, surroundings, &id)?;
     notices.append(&mut sweep(&places.root));
+    signals::outlive_hangup();
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),
