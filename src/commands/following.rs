@@ -80,7 +80,7 @@ impl Look {
         let log = folder.log().map_err(unreadable)?;
         let events = || log.lines.iter().filter_map(|line| line.event.as_ref());
         let state = events().fold(State::default(), machine::fold);
-        let owner = events().filter_map(owner_of).last();
+        let owner = events().filter_map(owner_of).next_back();
         let closing = match state.ended {
             Some(_) => Closing::of(folder, &log).map_err(unreadable)?,
             None => None,

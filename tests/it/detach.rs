@@ -338,9 +338,9 @@ fn whoever_waits_for_the_lock_ends_with_its_caller() {
         std::thread::sleep(Duration::from_millis(100));
         running.signal(number);
         let started = Instant::now();
+        until("the other process is gone", || waiting_owners(&repo).is_empty());
         let outcome: Outcome = running.wait();
         assert_eq!((outcome.code, outcome.stdout.as_str()), (code, ""), "{outcome}");
-        until("the other process is gone", || waiting_owners(&repo).is_empty());
         assert!(started.elapsed() < Duration::from_secs(10));
         assert!(!record(&repo, "j2").exists());
     }

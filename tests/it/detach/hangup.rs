@@ -44,8 +44,11 @@ fn a_terminal_that_closes_ends_no_job() {
         let repo = Repo::new();
         let code = repo.top().join("code");
         let run = run_words(&repo, options, script);
-        // The shell, who leads the session, gets it as well and must live to tell the code.
-        let mut terminal = on_terminal(&repo, &format!("trap : HUP; {run}; echo $? > {}", code.display()));
+        // The shell that leads the session dies of it, and then the kernel tells all who are in the foreground. One
+        // in between lives on to say the code.
+        let inner = repo.top().join("inner.sh");
+        fs::write(&inner, format!("trap : HUP\n{run}\necho $? > {}\n", code.display())).expect("it can be written");
+        let mut terminal = on_terminal(&repo, &format!("sh {}; true", inner.display()));
         until("the agent is at work", || worktree(&repo, JOB).join("at-work").exists());
         let pid = owner(&repo, JOB);
         let tty = |pid: &str| fs::read_link(format!("/proc/{pid}/fd/1")).expect("it is open");
