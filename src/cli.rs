@@ -54,6 +54,12 @@ pub enum Command {
     Status(JsonArgs),
     /// Show what a job did
     Log(LogArgs),
+    /// Show what a job has done and does, until it ends; ends with the job's own code
+    Attach(AttachArgs),
+    /// Wait until jobs are over; ends with the job's own code, or the first that is not 0
+    Wait(WaitArgs),
+    /// End a running job, as Ctrl-C would where it was started
+    Stop(IdArgs),
     /// Put a kept job's commit on its branch (fast-forward)
     Land(LandArgs),
     /// Give a job's worktree and branch up; the record stays
@@ -93,6 +99,9 @@ impl Command {
             Command::Trailers(args) => args.json,
             Command::Status(args) | Command::Init(args) | Command::Doctor(args) => args.json,
             Command::Log(args) => args.json,
+            Command::Attach(args) => args.json,
+            Command::Wait(args) => args.json,
+            Command::Stop(args) => args.json,
             Command::Graph(args) => args.format() == Drawing::Json,
             Command::Land(args) => args.json,
             Command::Drop(args) => args.json,
@@ -154,6 +163,9 @@ pub struct RunArgs {
     /// Give the agent this variable of yours (may be given more than once)
     #[arg(long, value_name = "NAME", value_parser = variable)]
     pub pass_env: Vec<String>,
+    /// Print the job's id as soon as the job exists, and let it go on by itself: attach, wait and stop find it
+    #[arg(long, conflicts_with = "verbose")]
+    pub detach: bool,
     /// Show the agent's output on standard error
     #[arg(long, short)]
     pub verbose: bool,
@@ -407,7 +419,34 @@ pub struct LogArgs {
     /// Only events after this number
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub since: u64,
+    /// Go on until the job is over, each event as it comes
+    #[arg(long, short)]
+    pub follow: bool,
     /// The events as they stand in the file, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate attach`
+#[derive(Debug, Args)]
+pub struct AttachArgs {
+    /// The job's id
+    pub id: String,
+    /// The closing report as one JSON object, as `run --json` prints it
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate wait`
+#[derive(Debug, Args)]
+pub struct WaitArgs {
+    /// The jobs' ids
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+    /// Give up after this time, such as 90s or 10m (13)
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<u64>,
+    /// One JSON object
     #[arg(long)]
     pub json: bool,
 }

@@ -40,13 +40,27 @@ use commands::doctor::trial;
 use commands::explain::Question;
 use exit::{Exit, Stop};
 use lock::Wait;
+use process::detach::{self, Leave};
 use report::{Outcome, Terminal};
 
 /// The whole program.
 pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     // Before any thread is started, and before anything of the agent's could be printed.
+    let mut leave = None;
+    let mut args = args;
     match args.get(1).and_then(|first| first.to_str()) {
+        Some(detach::COMMAND) => {
+            args.remove(1);
+            match Leave::prepare() {
+                Ok(ready) => leave = Some(ready),
+                Err(error) => {
+                    let stop = stop_of(error);
+                    report::refusal(&stop, &Reports::plain(false), Path::new(""));
+                    return ExitCode::from(stop.exit.code());
+                }
+            }
+        }
         Some(process::stub::COMMAND) => return process::stub::main(args.into_iter().skip(2).collect()),
         Some(process::stub::PROBE) => return process::stub::probe(),
         Some(trial::WRITES) => return trial::writes(&args[2..]),
@@ -54,13 +68,14 @@ pub fn main() -> ExitCode {
         _ => {}
     }
     // A panic has printed itself by then; what it held is released by unwinding.
-    match std::panic::catch_unwind(|| real_main(args)) {
+    match std::panic::catch_unwind(|| real_main(args, leave)) {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(_) => ExitCode::from(Exit::Internal.code()),
     }
 }
 
-fn real_main(args: Vec<OsString>) -> Exit {
+/// `leave` is there in the process of a detached job, until it goes on by itself.
+fn real_main(args: Vec<OsString>, leave: Option<Leave>) -> Exit {
     keep_owners_rights();
     let cwd = std::env::current_dir();
     let mut surroundings = Surroundings {
@@ -108,7 +123,7 @@ fn real_main(args: Vec<OsString>) -> Exit {
         reports.files.clear();
         return refuse(stop, &reports, &surroundings.cwd);
     }
-    match dispatch(cli.command, &surroundings) {
+    match dispatch(cli.command, &surroundings, &args[1..], leave) {
         Ok(outcome) => {
             let exit = outcome.exit();
             written(report::print(&outcome, &reports, &surroundings.cwd), exit)
@@ -201,8 +216,14 @@ fn stop_of(error: anyhow::Error) -> Stop {
     }
 }
 
-fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Outcome> {
+fn dispatch(
+    command: Command,
+    surroundings: &Surroundings,
+    words: &[OsString],
+    leave: Option<Leave>,
+) -> anyhow::Result<Outcome> {
     Ok(match command {
+        Command::Run(args) if args.detach && leave.is_none() => Outcome::Detached(commands::detach::detach(words)?),
         Command::Run(args) => {
             let options = commands::run::Options {
                 task: args.task,
@@ -225,11 +246,7 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
                 wait: args.wait.unwrap_or(Wait::No),
                 verbose: args.verbose,
             };
-            Outcome::Run(commands::run::run(
-                &options,
-                surroundings,
-                &Terminal::new(args.verbose),
-            )?)
+            return run(&options, surroundings, leave);
         }
         Command::Check(args) => {
             let subject = match args {
@@ -284,7 +301,23 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         }
         Command::Trailers(args) => Outcome::Trailers(commands::trailers::trailers(surroundings, &args.range)?),
         Command::Status(_) => Outcome::Status(commands::jobs::status(surroundings)?),
+        Command::Log(args) if args.follow => {
+            let mut show = |line: &job::log::Line| Ok(report::line(&report::event(line, args.json))?);
+            match commands::jobs::follow(
+                surroundings,
+                &args.id,
+                args.since,
+                &mut show,
+                &mut report::rest_while_read,
+            )? {
+                Some(log) => Outcome::Log(log),
+                None => Outcome::Nothing,
+            }
+        }
         Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
+        Command::Attach(args) => Outcome::Attach(commands::attach::attach(surroundings, &args.id, &mut report::news)?),
+        Command::Wait(args) => Outcome::Wait(commands::wait::wait(surroundings, &args.ids, args.timeout)?),
+        Command::Stop(args) => Outcome::Stop(commands::stop::stop(surroundings, &args.id)?),
         Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),
         Command::Drop(args) => {
             let edits = if args.force {
@@ -312,6 +345,26 @@ fn dispatch(command: Command, surroundings: &Surroundings) -> anyhow::Result<Out
         },
         Command::Help { topic } => Outcome::Help(help(topic.as_deref())?),
     })
+}
+
+/// Runs a job, and keeps what it says at its end in the record.
+fn run(options: &commands::run::Options, surroundings: &Surroundings, leave: Option<Leave>) -> anyhow::Result<Outcome> {
+    let terminal = Terminal::new(options.verbose || leave.is_some());
+    let mut leave = leave;
+    let mut record = None;
+    let mut begun = |begun: &commands::run::Begun| {
+        record = Some(begun.record.clone());
+        if let Some(leave) = leave.take() {
+            leave.leave(&commands::detach::words(begun)?)?;
+        }
+        Ok(())
+    };
+    let result = commands::run::run(options, surroundings, &terminal, &mut begun);
+    let result = result.map(Outcome::Run).map_err(stop_of);
+    if let Some(record) = record {
+        report::keep(&record, &result);
+    }
+    Ok(result?)
 }
 
 fn help(topic: Option<&str>) -> anyhow::Result<report::Help> {

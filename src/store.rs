@@ -36,6 +36,8 @@ pub const BUNDLE: &str = "agent-refs.bundle";
 pub const HIDDEN: &str = "ignored.tar";
 /// The agent's git dirs as they were, where bundling its refs would not have saved everything.
 pub const GIT_DIRS: &str = "agent-git.tar";
+/// What `run` said at its end, for whoever was not there.
+pub const REPORT: &str = "report.json";
 const OWNER_LOCK: &str = "owner.lock";
 
 /// All jobs of one clone.

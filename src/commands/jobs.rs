@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 
-use super::{Surroundings, drop, job_folder};
+use super::following::{self, Look, Stand};
+use super::{Surroundings, drop, job_folder, typed};
 use crate::exit::{Exit, Stop};
 use crate::git::worktree::Worktree;
 use crate::git::worktree::{self, Listed};
@@ -217,6 +218,43 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
             _ => drop::words(&state),
         },
     })
+}
+
+/// Shows the events of job `id` after `since` as they come, until its run is over, its process is gone, or
+/// nobody reads any more, which `show` and `rest`, a moment's wait, say by `false`. What comes back has no events left in it; `None` where
+/// nobody reads.
+///
+/// # Errors
+/// As [`log`]; what `show` fails with.
+pub fn follow(
+    surroundings: &Surroundings,
+    id: &str,
+    since: u64,
+    show: &mut dyn FnMut(&Line) -> Result<bool>,
+    rest: &mut dyn FnMut() -> bool,
+) -> Result<Option<Log>> {
+    let checkout = surroundings.checkout()?;
+    let folder = job_folder(&Store::of(&checkout.common), id)?;
+    let mut seen = since;
+    loop {
+        let look = Look::at(&folder)?;
+        for line in look.after(seen) {
+            if !show(line)? {
+                return Ok(None);
+            }
+            seen = line.seq;
+        }
+        match look.stand {
+            Stand::Running if rest() => {}
+            Stand::Running => return Ok(None),
+            Stand::Over(..) => return log(surroundings, id, seen).map(Some),
+            Stand::Dead => {
+                let mut left = log(surroundings, id, seen)?;
+                left.words = following::dead(&typed(&checkout), id, &look.state).message;
+                return Ok(Some(left));
+            }
+        }
+    }
 }
 
 /// The fields of a line that a person wants to see beside time and kind.

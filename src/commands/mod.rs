@@ -3,14 +3,18 @@
 //! Nothing here prints: progress goes to a [`Watch`], results are data for `report/`.
 
 pub mod agents;
+pub mod attach;
 pub mod baseline;
 pub mod check;
 pub mod checks;
+pub mod closing;
 pub mod demo;
+pub mod detach;
 pub mod doctor;
 pub mod drop;
 pub mod explain;
 mod first_policy;
+pub mod following;
 pub mod graph;
 pub mod implementer;
 pub mod init;
@@ -21,7 +25,9 @@ pub mod preflight;
 pub mod remains;
 pub mod run;
 pub mod schema;
+pub mod stop;
 pub mod trailers;
+pub mod wait;
 pub mod walls;
 
 use std::ffi::{OsStr, OsString};
@@ -36,6 +42,7 @@ use crate::confine::Layers;
 use crate::exit::{Exit, Stop};
 use crate::git::program::Git;
 use crate::git::repo::Checkout;
+use crate::git::shell;
 use crate::store::{Folder, Store};
 
 /// The process's surroundings, read once at the start.
@@ -142,6 +149,14 @@ pub trait Watch {
     fn agent(&self, elapsed: Duration, last_line: &str);
     /// The agent has ended: nothing that moves is left on the terminal.
     fn settled(&self);
+}
+
+/// `agentgate` for this checkout, as it can be typed in any folder.
+pub fn typed(checkout: &Checkout) -> String {
+    format!(
+        "agentgate -C {}",
+        shell(checkout.workdir.as_ref().unwrap_or(&checkout.clone))
+    )
 }
 
 /// The folder of a job that must exist.

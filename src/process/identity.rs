@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
 /// A process, told apart from every other that has or had the same pid.
@@ -33,6 +36,49 @@ impl ProcessId {
     pub fn alive(&self) -> bool {
         boot_id().is_ok_and(|boot| boot == self.boot_id)
             && Stat::of(self.pid).is_some_and(|stat| stat.start_time == self.start_time && !stat.ended())
+    }
+}
+
+impl ProcessId {
+    /// Holds that very process, so that no other can come into its number's place. `None` where it is gone.
+    ///
+    /// # Errors
+    /// It cannot be opened for another reason.
+    pub fn open(&self) -> io::Result<Option<Found>> {
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return Ok(None);
+        };
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            // Asked after it was opened: then what was opened is what was asked about.
+            Ok(process) if self.alive() => Ok(Some(Found { process })),
+            Ok(_) | Err(Errno::SRCH) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether it stands still: stopped by a signal or by a debugger.
+    pub fn is_stopped(&self) -> bool {
+        Stat::of(self.pid).is_some_and(|stat| stat.start_time == self.start_time && matches!(stat.state, b'T' | b't'))
+    }
+}
+
+/// A process that was found by its [`ProcessId`].
+#[derive(Debug)]
+pub struct Found {
+    process: OwnedFd,
+}
+
+impl Found {
+    /// Sends it a signal by its number. One that has ended meanwhile needs none.
+    ///
+    /// # Errors
+    /// It belongs to somebody else.
+    pub fn signal(&self, signal: i32) -> io::Result<()> {
+        let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
+        match pidfd_send_signal(&self.process, signal) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! that started it ends.
 
 mod agent_run;
+pub mod detach;
 mod identity;
 mod marked;
 mod outcome;
@@ -15,13 +16,15 @@ mod output;
 pub mod signals;
 pub mod stub;
 mod supervise;
+mod terminal;
 mod tool;
 mod tree;
 mod warden;
 
 pub use agent_run::{AgentRun, Ending, Finished, Progress};
-pub use identity::ProcessId;
+pub use identity::{Found, ProcessId};
 pub use marked::{MARK, end_marked};
 pub use outcome::{Outcome, Status, ToolError};
 pub use output::printable;
+pub use terminal::{is_device, terminal_is_gone};
 pub use tool::{Tool, try_layers};

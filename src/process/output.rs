@@ -197,6 +197,12 @@ impl Echo {
         !self.waiting.is_empty()
     }
 
+    /// Nobody reads it any more: that is no reason for the agent to wait.
+    pub fn close(&mut self) {
+        self.open = false;
+        self.waiting.clear();
+    }
+
     /// Writes a piece; to be called when standard error was found writable.
     pub fn write_some(&mut self) {
         let (first, _) = self.waiting.as_slices();
@@ -205,10 +211,7 @@ impl Echo {
             Ok(written) => drop(self.waiting.drain(..written)),
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
             // Whoever read it is gone: that is no reason to end the agent.
-            Err(_) => {
-                self.open = false;
-                self.waiting.clear();
-            }
+            Err(_) => self.close(),
         }
     }
 

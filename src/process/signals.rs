@@ -1,12 +1,14 @@
 //! SIGINT, SIGTERM and SIGHUP as data: they are counted, never acted upon in a handler.
 //!
 //! Whoever loops asks [`pending`]; the first signal means "end it in order", a second one "cut
-//! it short".
+//! it short". For a job a hang-up is neither ([`outlive_hangup`]): only [`hung_up`] tells of it, so that
+//! nothing more is written to a terminal that is gone.
 
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -21,6 +23,10 @@ struct Pipe {
 static PIPES: OnceLock<Vec<Pipe>> = OnceLock::new();
 /// Every signal received, in the order in which it was noticed.
 static SEEN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+/// Whether SIGHUP counts as the others do.
+static HANGUP_ENDS: AtomicBool = AtomicBool::new(true);
+/// A SIGHUP came that ends nothing.
+static HUNG_UP: AtomicBool = AtomicBool::new(false);
 
 /// Starts to catch SIGINT, SIGTERM and SIGHUP. SIGHUP stays ignored where it was when the program
 /// started (`nohup`). Calling it again does nothing. Without it [`pending`] is always `None`.
@@ -57,12 +63,30 @@ pub fn count() -> usize {
     collect().len()
 }
 
+/// From here on SIGHUP ends nothing, and neither does one that has come already: there is a job now, which goes
+/// on when its terminal hangs up. It stays caught and is not ignored, so that what is started here has it as usual.
+pub fn outlive_hangup() {
+    let mut seen = collect();
+    HANGUP_ENDS.store(false, Ordering::Relaxed);
+    if seen.contains(&SIGHUP) {
+        seen.retain(|signal| *signal != SIGHUP);
+        HUNG_UP.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether a SIGHUP came that ends nothing.
+pub fn hung_up() -> bool {
+    drop(collect());
+    HUNG_UP.load(Ordering::Relaxed)
+}
+
 /// Descriptors that become readable when a signal arrives, for poll(2). [`pending`] empties them.
 pub fn descriptors() -> Vec<BorrowedFd<'static>> {
     PIPES
         .get()
         .into_iter()
         .flatten()
+        .filter(|pipe| counts(pipe.signal))
         .map(|pipe| pipe.reader.as_fd())
         .collect()
 }
@@ -71,12 +95,20 @@ fn seen() -> MutexGuard<'static, Vec<i32>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn counts(signal: i32) -> bool {
+    signal != SIGHUP || HANGUP_ENDS.load(Ordering::Relaxed)
+}
+
 fn collect() -> MutexGuard<'static, Vec<i32>> {
     let mut seen = seen();
     for pipe in PIPES.get().into_iter().flatten() {
         let mut bytes = [0; 64];
         while let Ok(n @ 1..) = (&pipe.reader).read(&mut bytes) {
-            seen.extend(std::iter::repeat_n(pipe.signal, n));
+            if counts(pipe.signal) {
+                seen.extend(std::iter::repeat_n(pipe.signal, n));
+            } else {
+                HUNG_UP.store(true, Ordering::Relaxed);
+            }
         }
     }
     seen

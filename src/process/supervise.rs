@@ -216,6 +216,9 @@ impl Supervisor {
     fn wait(&mut self, at_most: Duration, watch: Watch) -> anyhow::Result<()> {
         let stderr = rustix::stdio::stderr();
         let signals: Vec<BorrowedFd<'_>> = signals::descriptors();
+        if self.echo.is_waiting() && super::terminal_is_gone(stderr) {
+            self.echo.close();
+        }
         let mut fds = Vec::new();
         if self.echo.is_waiting() {
             fds.push(PollFd::new(&stderr, PollFlags::OUT));

@@ -7,17 +7,14 @@ use crate::agent::profiles::Origin;
 use crate::commands::{agents, check, doctor, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
+use crate::job::log::Line;
 use crate::trailer::Reading;
 
 /// The text of an outcome's object; `log` is the exception: its events are JSON lines already.
 pub fn render(outcome: &Outcome) -> String {
     let value = match outcome {
         Outcome::Log(report) => {
-            return report
-                .lines
-                .iter()
-                .map(|line| format!("{}\n", Value::Object(line.json.clone())))
-                .collect();
+            return report.lines.iter().map(event).collect();
         }
         Outcome::Graph(report) => return super::graph::render(report),
         Outcome::Run(report) => run(report),
@@ -41,6 +38,11 @@ pub fn render(outcome: &Outcome) -> String {
                 json!({ "commit": row.commit, "subject": row.subject, "valid": valid, "job_id": job, "faults": faults })
             }).collect::<Vec<_>>(),
         }),
+        Outcome::Nothing => return String::new(),
+        Outcome::Detached(report) => return super::elsewhere::detached_json(report),
+        Outcome::Attach(report) => return super::elsewhere::attach_json(report),
+        Outcome::Wait(report) => super::elsewhere::wait_json(report),
+        Outcome::Stop(report) => super::elsewhere::stop_json(report),
         Outcome::Status(report) => status(report),
         Outcome::Land(report) => land(report),
         Outcome::Drop(report) => json!({
@@ -68,6 +70,11 @@ pub fn render(outcome: &Outcome) -> String {
         }),
     };
     format!("{value:#}\n")
+}
+
+/// An event as it stands in the file.
+pub fn event(line: &Line) -> String {
+    format!("{}\n", Value::Object(line.json.clone()))
 }
 
 /// The text of the object of a `check`.
@@ -107,7 +114,7 @@ fn doctor(report: &doctor::Report) -> Value {
     })
 }
 
-fn run(report: &run::Report) -> Value {
+pub(super) fn run(report: &run::Report) -> Value {
     json!({
         "schema": "agentgate/run/1",
         "job_id": report.job_id,

@@ -3,6 +3,7 @@
 mod check_text;
 mod checked;
 mod doctor_text;
+mod elsewhere;
 mod explain;
 mod files;
 mod github;
@@ -10,6 +11,7 @@ mod gitlab;
 mod graph;
 mod json;
 mod junit;
+mod live;
 mod markdown;
 mod progress;
 mod sarif;
@@ -22,12 +24,15 @@ use checked::Checked;
 
 use crate::cli::{Format, Reports};
 use crate::commands::{
-    agents, baseline, check, demo, doctor, drop, explain as explaining, graph as graph_command, init, jobs, land, open,
-    preflight, run, schema, trailers,
+    agents, attach, baseline, check, demo, detach, doctor, drop, explain as explaining, graph as graph_command, init,
+    jobs, land, open, preflight, run, schema, stop, trailers, wait,
 };
 use crate::exit::{Exit, Stop};
 use crate::gate::{credentials, render};
 
+use crate::process::{is_device, terminal_is_gone};
+
+pub use live::{event, keep, line, news, rest_while_read};
 pub use progress::Terminal;
 
 /// What a command came to.
@@ -53,6 +58,16 @@ pub enum Outcome {
     Status(jobs::Status),
     /// `log`
     Log(jobs::Log),
+    /// `log --follow`, of which nobody reads the rest
+    Nothing,
+    /// `run --detach`
+    Detached(detach::Report),
+    /// `attach`
+    Attach(attach::Report),
+    /// `wait`
+    Wait(wait::Report),
+    /// `stop`
+    Stop(stop::Report),
     /// `land`
     Land(land::Report),
     /// `drop`
@@ -90,6 +105,9 @@ impl Outcome {
         match self {
             Outcome::Run(report) => report.exit,
             Outcome::Check(report) => report.exit,
+            Outcome::Detached(report) => report.exit(),
+            Outcome::Attach(report) => report.exit(),
+            Outcome::Wait(report) => report.exit(),
             Outcome::Trailers(report) => report.exit,
             Outcome::Doctor(report) => report.exit(),
             Outcome::Demo(report) => report.exit,
@@ -198,14 +216,27 @@ fn say(stop: &Stop) {
 pub fn stdout(text: &str) -> std::io::Result<()> {
     let text = credentials::masked(text);
     let mut out = std::io::stdout().lock();
+    if terminal_is_gone(&out) {
+        return Ok(());
+    }
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+        Err(error) if !reader_is_gone(&out, &error) => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Writes to standard error.
+/// The end of a pipe whose other end is closed, or a terminal that was. A device of another kind that
+/// fails so (EIO) has no reader either.
+fn reader_is_gone(out: &std::io::StdoutLock<'_>, error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::BrokenPipe
+        || (error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) && is_device(out))
+}
+
+/// Writes to standard error, as far as somebody reads it.
 pub fn stderr(text: &str) {
     let text = credentials::masked(text);
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let mut out = std::io::stderr().lock();
+    if !terminal_is_gone(&out) {
+        let _ = out.write_all(text.as_bytes());
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::commands::Watch;
+use crate::process::terminal_is_gone;
 
 use super::stderr;
 
@@ -37,6 +38,13 @@ impl Watch for Terminal {
             return;
         }
         let mut bar = self.bar.borrow_mut();
+        if terminal_is_gone(std::io::stderr()) {
+            // Dropped as it is, it would be drawn once more.
+            if let Some(bar) = bar.take() {
+                bar.set_draw_target(ProgressDrawTarget::hidden());
+            }
+            return;
+        }
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {wide_msg}") {
@@ -51,6 +59,9 @@ impl Watch for Terminal {
 
     fn settled(&self) {
         if let Some(bar) = self.bar.borrow_mut().take() {
+            if terminal_is_gone(std::io::stderr()) {
+                bar.set_draw_target(ProgressDrawTarget::hidden());
+            }
             bar.finish_and_clear();
         }
     }

@@ -7,6 +7,7 @@ use crate::agent::profiles::Origin;
 use crate::commands::{agents, jobs, land, run, trailers};
 use crate::exit::Exit;
 use crate::gate::render;
+use crate::job::log::Line;
 use crate::trailer::Reading;
 
 /// The two texts of an outcome.
@@ -20,6 +21,11 @@ pub fn render(outcome: &Outcome) -> (String, String) {
         Outcome::Trailers(report) => (trailers(report), String::new()),
         Outcome::Status(report) => status(report),
         Outcome::Log(report) => log(report),
+        Outcome::Nothing => Default::default(),
+        Outcome::Detached(report) => super::elsewhere::detached(report),
+        Outcome::Attach(report) => super::elsewhere::attach(report),
+        Outcome::Wait(report) => super::elsewhere::wait(report),
+        Outcome::Stop(report) => super::elsewhere::stop(report),
         Outcome::Land(report) => (land(report), notes(&report.notices) + &landed_words(report)),
         Outcome::Drop(report) => (
             format!("job_id={}\nrecord={}\n", report.job_id, line(&report.record)),
@@ -59,7 +65,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
 }
 
 /// A path as the value of a `key=value` line.
-fn line(path: &Path) -> String {
+pub(super) fn line(path: &Path) -> String {
     path.to_string_lossy().replace('\n', "\\n")
 }
 
@@ -117,7 +123,7 @@ fn agents(report: &agents::Report) -> String {
     text
 }
 
-fn run(report: &run::Report) -> (String, String) {
+pub(super) fn run(report: &run::Report) -> (String, String) {
     let path = |path: &Option<std::path::PathBuf>| path.as_deref().map(line).unwrap_or_default();
     let mut result = format!(
         "job_id={}\nbase={}\nworktree={}\nbranch={}\ncommit={}\nrecord={}\nverdict={}\nexit={}\n",
@@ -224,7 +230,14 @@ fn status(report: &jobs::Status) -> (String, String) {
         );
         text.push_str(row.trim_end());
         text.push('\n');
-        for more in [&job.detail, &place].into_iter().filter(|more| !more.is_empty()) {
+        let attach = match job.state.as_str() {
+            "running" => format!("agentgate attach {} shows what it does", shell_words::quote(&job.id)),
+            _ => String::new(),
+        };
+        for more in [&job.detail, &place, &attach]
+            .into_iter()
+            .filter(|more| !more.is_empty())
+        {
             text.push_str(&format!("{:width$}  {more}\n", ""));
         }
     }
@@ -254,22 +267,26 @@ fn status(report: &jobs::Status) -> (String, String) {
     (text, beside)
 }
 
+/// An event: its number, time and kind, and its fields below.
+pub fn event(line: &Line) -> String {
+    let known = if line.event.is_none() {
+        " (not known to this version)"
+    } else {
+        ""
+    };
+    // All of one width; the log itself leaves zeros out.
+    let at = line.at.parse::<jiff::Timestamp>();
+    let at = at.map_or_else(|_| line.at.clone(), |at| format!("{at:.3}"));
+    let mut text = format!("{:>3}  {at}  {}{known}\n", line.seq, line.kind);
+    for (key, value) in jobs::details(&line.json) {
+        text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
+    }
+    text
+}
+
 fn log(report: &jobs::Log) -> (String, String) {
     let mut text = String::new();
-    for line in &report.lines {
-        let known = if line.event.is_none() {
-            " (not known to this version)"
-        } else {
-            ""
-        };
-        // All of one width; the log itself leaves zeros out.
-        let at = line.at.parse::<jiff::Timestamp>();
-        let at = at.map_or_else(|_| line.at.clone(), |at| format!("{at:.3}"));
-        text.push_str(&format!("{:>3}  {at}  {}{known}\n", line.seq, line.kind));
-        for (key, value) in jobs::details(&line.json) {
-            text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
-        }
-    }
+    report.lines.iter().for_each(|line| text.push_str(&event(line)));
     let mut beside = format!("agentgate: job {}: {}\n", report.job_id, report.words);
     beside.push_str(&format!(
         "the record: {} ({})\n",

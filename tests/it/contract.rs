@@ -56,6 +56,7 @@ fn a_kept_job_lies_where_the_contract_says() {
             "gate.json",
             "gate.log",
             "owner.lock",
+            "report.json",
             "task.md"
         ]
     );

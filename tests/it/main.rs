@@ -14,6 +14,7 @@ mod cli;
 mod confine;
 mod contract;
 mod demo;
+mod detach;
 mod doctor;
 mod drop_open;
 mod exits;

@@ -51,6 +51,7 @@ fn the_files_of_a_record_are_the_documented_ones_and_private() {
                 "gate.json",
                 "gate.log",
                 "owner.lock",
+                "report.json",
                 "task.md"
             ]
         );

@@ -45,7 +45,7 @@ fn settled(repo: &Repo, signal: i32, code: i32) {
 
 #[test]
 fn each_signal_ends_the_agent_and_keeps_its_work_in_the_record() {
-    for (signal, code) in [(2, 130), (15, 143), (1, 129)] {
+    for (signal, code) in [(2, 130), (15, 143)] {
         let repo = Repo::new();
         let mut running = at_work(&repo, JOB, BUSY);
         busy(&repo);

@@ -101,9 +101,28 @@ pub struct Report {
     pub landed: Option<super::land::Report>,
 }
 
-/// Runs a job from preflight to its end.
-pub fn run(options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
+/// A job that exists: `job.created` and `job.owned` are on the disk, and nothing can be refused any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Job id.
+    pub job_id: String,
+    /// The record's folder.
+    pub record: PathBuf,
+    /// `agentgate` with the folder that it is to work in, as it can be typed anywhere.
+    pub agentgate: String,
+}
+
+/// Runs a job from preflight to its end. `begun` is called once, when it exists and before it does anything.
+pub fn run(
+    options: &Options,
+    surroundings: &Surroundings,
+    watch: &dyn Watch,
+    begun: &mut dyn FnMut(&Begun) -> Result<()>,
+) -> Result<Report> {
     let mut job = prepare::prepare(options, surroundings, watch)?;
+    if let Err(error) = begun(&job.begun()) {
+        return Err(job.broke(error));
+    }
     let outcome = drive(&mut job, watch);
     let report = match outcome {
         Ok(exit) => job.report(exit),

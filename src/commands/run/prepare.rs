@@ -165,6 +165,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let places = places(&checkout, &effective, &person, surroundings, &id)?;
     notices.append(&mut sweep(&places.root));
+    signals::outlive_hangup();
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use super::Report;
 use super::prepare::Job;
 use super::words::speaks_of_a_wall;
+use super::{Begun, Report};
 use crate::agent::command;
-use crate::commands::Watch;
+use crate::commands::{Watch, typed};
 use crate::exit::{Exit, Stop};
 use crate::gate::GateError;
 use crate::git::{is_unreadable, shell};
@@ -159,10 +159,16 @@ impl Job {
 
     /// The command as it can be typed in any folder.
     fn agentgate(&self) -> String {
-        format!(
-            "agentgate -C {}",
-            shell(self.checkout.workdir.as_ref().unwrap_or(&self.checkout.clone))
-        )
+        typed(&self.checkout)
+    }
+
+    /// What can be said of it before it does anything.
+    pub(super) fn begun(&self) -> Begun {
+        Begun {
+            job_id: self.owner.folder.id.clone(),
+            record: self.owner.folder.path.clone(),
+            agentgate: self.agentgate(),
+        }
     }
 
     pub(super) fn report(&self, exit: Exit) -> Report {

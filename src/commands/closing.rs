@@ -1,0 +1,117 @@
+//! What a `run` says at its end, kept beside the log: for `attach`, `wait` and `stop`, which come from elsewhere
+//! or later, and for a job whose own output nobody saw.
+//!
+//! The log says how the job ended. What came after it (a landing that was refused, copies that failed) and the
+//! words of the report stand only here. It is written once all is done and every lock is free again, so its
+//! being there says that the run is over.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::exit::{Exit, Stop};
+use crate::files;
+use crate::job::log::Log;
+use crate::store::{Folder, REPORT};
+
+/// Larger ones are not read.
+const LIMIT: u64 = 64 << 20;
+
+/// The closing report of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closing {
+    /// Of this file's shape.
+    pub schema: String,
+    /// The event that ended the job; of another one this is not the report.
+    pub ended_by: u64,
+    /// What `run` returned.
+    pub exit: u8,
+    /// The report, or why there is none.
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+/// What was printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// The report.
+    Report {
+        /// On standard output.
+        result: String,
+        /// On standard error.
+        beside: String,
+        /// With `--json`.
+        json: Value,
+    },
+    /// A failure that nobody planned for.
+    Error {
+        /// What happened.
+        message: String,
+        /// What to do next.
+        hints: Vec<String>,
+    },
+}
+
+impl Closing {
+    /// The shape that this version writes and reads.
+    pub const SCHEMA: &str = "agentgate/closing/1";
+
+    /// The process's exit.
+    pub fn exit(&self) -> Exit {
+        Exit::from_code(self.exit).unwrap_or(Exit::Internal)
+    }
+
+    /// Keeps it in the record, bound to the event that ended the job.
+    ///
+    /// # Errors
+    /// The log cannot be read or says of no end; the file cannot be written.
+    pub fn save(record: &Path, exit: Exit, said: Said) -> Result<()> {
+        let id = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = Folder {
+            id,
+            path: record.to_owned(),
+        };
+        let closing = Closing {
+            schema: Closing::SCHEMA.to_owned(),
+            ended_by: ending(&folder.log()?).context("its log says of no end")?,
+            exit: exit.code(),
+            said,
+        };
+        let text = format!("{:#}\n", serde_json::to_value(&closing)?);
+        files::replace(&record.join(REPORT), text.as_bytes(), 0o600)
+            .with_context(|| format!("cannot write {REPORT} of the record"))
+    }
+
+    /// That of the end which this log tells of; none where it is not there (yet) or not of this shape.
+    pub fn of(folder: &Folder, log: &Log) -> Result<Option<Closing>> {
+        let bytes = match files::read_small(&folder.path.join(REPORT), LIMIT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {REPORT} of job {}", folder.id)),
+        };
+        let closing: Option<Closing> = serde_json::from_slice(&bytes).ok();
+        Ok(closing.filter(|closing| closing.schema == Closing::SCHEMA && Some(closing.ended_by) == ending(log)))
+    }
+
+    /// The failure that it tells of, as `run` returned it.
+    pub fn error(&self) -> Option<Stop> {
+        match &self.said {
+            Said::Report { .. } => None,
+            Said::Error { message, hints } => Some(Stop {
+                exit: self.exit(),
+                message: message.clone(),
+                hints: hints.clone(),
+            }),
+        }
+    }
+}
+
+/// The number of the event that ended the job.
+fn ending(log: &Log) -> Option<u64> {
+    let ends = |line: &&crate::job::log::Line| line.event.as_ref().is_some_and(|event| event.ends_with().is_some());
+    log.lines.iter().rev().find(ends).map(|line| line.seq)
+}
