@@ -41,7 +41,7 @@ pub fn matches(entry: &str, language: Language, import: &Import) -> bool {
     }
 }
 
-/// Whether an entry names the package to whose copy in the repository the import is a path, see [`copies`].
+/// Whether an entry names the package to whose copy in the repository the import is a path, see `copies.rs`.
 pub fn copied(entry: &str, language: Language, import: &Import) -> bool {
     let readings = copies::readings(language, import);
     if readings.is_empty() {

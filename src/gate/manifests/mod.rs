@@ -279,7 +279,6 @@ fn unchanged(
             path: path.clone(),
             before: Some(side),
             after: Some(side),
-            ..changes[0].clone()
         };
         manifest(
             trees,
