@@ -68,18 +68,7 @@ impl<'a> Outside<'a> {
             if url != path {
                 paths.extend(self.packages(url.as_bytes(), from)?);
             }
-            let all: Vec<Import> = paths
-                .into_iter()
-                .map(|path| Import {
-                    identity: javascript_identity(&path),
-                    raw: path,
-                    ..import.clone()
-                })
-                .filter(|lead| !lead.identity.is_empty() && lead.identity != import.identity)
-                .collect();
-            if !all.is_empty() {
-                leads.insert(raw.to_owned(), all);
-            }
+            lead(import, paths, javascript_identity, leads);
         }
         Ok(())
     }
@@ -98,19 +87,7 @@ impl<'a> Outside<'a> {
                 continue;
             };
             let path = path.replace('\\', "/");
-            let all: Vec<Import> = self
-                .packages(path.as_bytes(), from)?
-                .into_iter()
-                .map(|path| Import {
-                    identity: named(&path),
-                    raw: path,
-                    ..import.clone()
-                })
-                .filter(|lead| !lead.identity.is_empty() && lead.identity != import.identity)
-                .collect();
-            if !all.is_empty() {
-                leads.insert(raw.to_owned(), all);
-            }
+            lead(import, self.packages(path.as_bytes(), from)?, named, leads);
         }
         Ok(())
     }
@@ -392,6 +369,27 @@ fn parent(path: &[u8]) -> &[u8] {
 
 fn name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+/// Notes which packages an import loads by these paths, where that is another than it seems.
+fn lead(
+    import: &Import,
+    paths: Vec<String>,
+    identity: impl Fn(&str) -> Vec<String>,
+    leads: &mut HashMap<String, Vec<Import>>,
+) {
+    let all: Vec<Import> = paths
+        .into_iter()
+        .map(|path| Import {
+            identity: identity(&path),
+            raw: path,
+            ..import.clone()
+        })
+        .filter(|lead| !lead.identity.is_empty() && lead.identity != import.identity)
+        .collect();
+    if !all.is_empty() {
+        leads.insert(import.raw.clone(), all);
+    }
 }
 
 #[cfg(test)]
