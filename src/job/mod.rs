@@ -108,6 +108,12 @@ pub enum Event {
         start_time: u64,
         /// The boot it runs in.
         boot_id: String,
+        /// Where its worktree will be; none for the first owner's, which `job.created` names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worktree: Option<String>,
+        /// The torn tail of the log that it found and set aside.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        torn: Option<FileRef>,
     },
     /// The checkout was clean (or its state was waived).
     #[serde(rename = "preflight.passed")]
@@ -139,6 +145,9 @@ pub enum Event {
         step: String,
         /// Such as `implementer`.
         role: String,
+        /// The tree (hex) that its worktree was made from: where it is begun again, it is from there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
     },
     /// A role's call is over and not one of its processes is left.
     #[serde(rename = "step.finished")]
@@ -154,6 +163,18 @@ pub enum Event {
         millis: u64,
         /// `agent.log`; `setup.log` of the step `setup`
         output: FileRef,
+        /// What it left, for whoever has to go on from here: `frozen.json`. None for `setup`, and where what it
+        /// left could not be made one tree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left: Option<FileRef>,
+    },
+    /// A role's call that was over has to be made again: nothing that it left is there any more.
+    #[serde(rename = "step.retried")]
+    StepRetried {
+        /// As in `step.started`.
+        step: String,
+        /// Why, one line.
+        reason: String,
     },
     /// Everything the agent left is one tree now.
     #[serde(rename = "candidate.frozen")]
@@ -236,6 +257,9 @@ pub enum Event {
         exit: u8,
         /// One line.
         reason: String,
+        /// What could not be saved was not deleted either: worktree and private folder stay as they are.
+        #[serde(default, skip_serializing_if = "is_false")]
+        left: bool,
     },
     /// A signal ended the job.
     #[serde(rename = "job.interrupted")]
@@ -244,6 +268,9 @@ pub enum Event {
         signal: i32,
         /// Exit code.
         exit: u8,
+        /// As in `job.failed`.
+        #[serde(default, skip_serializing_if = "is_false")]
+        left: bool,
     },
     /// The candidate is on its branch.
     #[serde(rename = "job.landed")]
@@ -258,6 +285,11 @@ pub enum Event {
     /// Worktree and branch were given up on request.
     #[serde(rename = "job.dropped")]
     Dropped {},
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Event {

@@ -30,7 +30,7 @@ use crate::git::snapshot::{Frozen, Stage};
 use crate::git::worktree::Worktree;
 use crate::job::{Created, Event};
 use crate::lock::{LockGuard, Wait};
-use crate::process::{ProcessId, signals};
+use crate::process::signals;
 use crate::store::{Owner, Store};
 use crate::task::Task;
 use crate::trailer;
@@ -221,13 +221,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         origin,
         _lock: lock,
     };
-    let me = ProcessId::current().context("cannot read /proc/self")?;
     job.owner.append(&Event::Created(created))?;
-    job.owner.append(&Event::Owned {
-        pid: me.pid.unsigned_abs(),
-        start_time: me.start_time,
-        boot_id: me.boot_id,
-    })?;
+    job.owner.begin(None)?;
     watch.step(&format!("job {id}: {}", printable(&job.created.goal)));
     watch.step(&format!(
         "base {} ({})",
