@@ -252,7 +252,7 @@ fn moved(repo: &git2::Repository, target: &str, old: Oid, commit: Oid, created: 
     )
     .hint(format!(
         "git -C {} rebase {target}, check it, and merge it by hand",
-        shell(Path::new(&created.worktree)),
+        shell(Path::new(place)),
     ))
     .hint("or run the task again from the new base")
 }

@@ -22,13 +22,17 @@ impl Job {
             Ending::Failed(exit, reason) => Event::Failed {
                 exit: exit.code(),
                 reason: reason.chars().take(500).collect(),
+                left: false,
             },
             Ending::Interrupted(signal) => Event::Interrupted {
                 signal: *signal,
                 exit: Exit::from_signal(*signal).code(),
+                left: false,
             },
         };
-        if self.frozen.is_some() {
+        // A signal may come before a job that is gone on with has a place to make the patch in; the record's ref has
+        // the candidate all the same.
+        if self.frozen.is_some() && self.stage.is_some() {
             self.save_patch()?;
         }
         if self.verdict.is_none() {
@@ -108,14 +112,20 @@ impl Job {
             .filter(|letter| !letter.is_control())
             .take(500)
             .collect();
+        let left = self.worktree.as_ref().is_some_and(|worktree| {
+            let is_there = worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+            is_there && (self.owner.state.agent.is_some() || self.shadow.is_some())
+        });
         let event = match signal.filter(|signal| exit == Exit::from_signal(*signal)) {
             Some(signal) => Event::Interrupted {
                 signal,
                 exit: exit.code(),
+                left,
             },
             None => Event::Failed {
                 exit: exit.code(),
                 reason,
+                left,
             },
         };
         let recorded = self.owner.state.ended.is_some() || self.owner.append(&event).is_ok();
@@ -127,10 +137,7 @@ impl Job {
         match self.worktree.clone() {
             // The agent never ran: there is nothing in it to lose.
             // Or somebody removed it, and what was elsewhere is saved.
-            Some(worktree)
-                if (self.owner.state.agent.is_none() && self.shadow.is_none())
-                    || !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) =>
-            {
+            Some(worktree) if !left => {
                 let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
                 self.remove_private();
             }
