@@ -38,7 +38,12 @@ pub const HIDDEN: &str = "ignored.tar";
 pub const GIT_DIRS: &str = "agent-git.tar";
 /// What `run` said at its end, for whoever was not there.
 pub const REPORT: &str = "report.json";
-const OWNER_LOCK: &str = "owner.lock";
+/// What a later owner needs to go on; only there while the job is not over.
+pub const RESUME: &str = "resume.json";
+/// Locked by the owner; empty.
+pub const OWNER_LOCK: &str = "owner.lock";
+/// Room in an event's line for such files, in bytes of JSON.
+const UNNAMED_ROOM: usize = 1800;
 
 /// All jobs of one clone.
 #[derive(Clone, Debug)]
@@ -246,6 +251,18 @@ impl Folder {
         })
     }
 
+    /// Names of everything in the folder, sorted. One that is not UTF-8 is not ours.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let list = || format!("cannot list {}", self.path.display());
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.path).with_context(list)? {
+            let name = entry.with_context(list)?.file_name();
+            names.extend(name.into_string());
+        }
+        names.sort();
+        Ok(names)
+    }
+
     /// What a file of the record is, for the log.
     pub fn describe(&self, name: &str) -> Result<FileRef> {
         let path = self.path.join(name);
@@ -310,6 +327,37 @@ impl Owner {
         self.seq += 1;
         self.state = machine::fold(std::mem::take(&mut self.state), event);
         Ok(())
+    }
+
+    /// The files of the record that no event names as they are now, for the event that ends the job. The log, the
+    /// lock and what comes and goes with the run are not among them.
+    pub fn unnamed(&self) -> Result<Vec<FileRef>> {
+        let own = [EVENTS, OWNER_LOCK, RESUME, REPORT];
+        let mut names: Vec<String> = self.folder.names()?;
+        names.retain(|name| !own.contains(&name.as_str()));
+        let mut unnamed = Vec::new();
+        let mut room = UNNAMED_ROOM;
+        for name in names {
+            // What is no file was not made here, and a pipe would be waited for.
+            if !self
+                .folder
+                .path
+                .join(&name)
+                .symlink_metadata()
+                .is_ok_and(|meta| meta.is_file())
+            {
+                continue;
+            }
+            let file = self.folder.describe(&name)?;
+            if self.state.files.get(&name) == Some(&file) {
+                continue;
+            }
+            let length = serde_json::to_string(&file)?.len() + 1;
+            let Some(left) = room.checked_sub(length) else { break };
+            room = left;
+            unnamed.push(file);
+        }
+        Ok(unnamed)
     }
 
     /// Sum of the last event.

@@ -170,6 +170,9 @@ pub enum Event {
         nested: Vec<String>,
         /// Configuration, hooks and `info/` files of the clone that changed while the agent ran.
         collisions: Vec<String>,
+        /// What was saved of what the tree does not hold: `ignored.tar`, `agent-refs.bundle`, `agent-git.tar`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// A command of `checks:` is over, and not one of its processes is left.
     #[serde(rename = "check.finished")]
@@ -200,6 +203,9 @@ pub enum Event {
         findings: u64,
         /// `gate.json`
         report: FileRef,
+        /// `gate.log`
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        log: Option<FileRef>,
     },
     /// The commit will be made of this.
     #[serde(rename = "commit.intended")]
@@ -228,6 +234,9 @@ pub enum Event {
     Refused {
         /// Exit code.
         exit: u8,
+        /// The files of the record that no event before this one names as they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// The job failed for another reason than the gate.
     #[serde(rename = "job.failed")]
@@ -236,6 +245,9 @@ pub enum Event {
         exit: u8,
         /// One line.
         reason: String,
+        /// As in `job.refused`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// A signal ended the job.
     #[serde(rename = "job.interrupted")]
@@ -244,6 +256,9 @@ pub enum Event {
         signal: i32,
         /// Exit code.
         exit: u8,
+        /// As in `job.refused`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// The candidate is on its branch.
     #[serde(rename = "job.landed")]
@@ -265,10 +280,34 @@ impl Event {
     pub fn ends_with(&self) -> Option<Exit> {
         match self {
             Event::Kept { .. } => Some(Exit::Ok),
-            Event::Refused { exit } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
+            Event::Refused { exit, .. } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
                 Some(Exit::from_code(*exit).unwrap_or(Exit::Internal))
             }
             _ => None,
+        }
+    }
+
+    /// The files of the record that it names. Of what several events name, the last one counts.
+    pub fn files(&self) -> Vec<&FileRef> {
+        match self {
+            Event::Created(created) => vec![&created.task],
+            Event::StepFinished { output, .. } => vec![output],
+            Event::Frozen { files, .. }
+            | Event::Refused { files, .. }
+            | Event::Failed { files, .. }
+            | Event::Interrupted { files, .. } => files.iter().collect(),
+            Event::CheckFinished { output, .. } => output.iter().collect(),
+            Event::GateFinished { report, log, .. } => std::iter::once(report).chain(log).collect(),
+            Event::CommitIntended { patch, .. } => vec![patch],
+            Event::Owned { .. }
+            | Event::PreflightPassed { .. }
+            | Event::WorktreeAdded { .. }
+            | Event::Confined { .. }
+            | Event::StepStarted { .. }
+            | Event::CommitMade { .. }
+            | Event::Kept { .. }
+            | Event::Landed { .. }
+            | Event::Dropped {} => Vec::new(),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::git::settings::ContentSettings;
 use crate::git::snapshot::{Hidden, Stage};
 use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
-use crate::job::{AgentEnd, Event};
+use crate::job::{AgentEnd, Event, FileRef};
 use crate::store;
 
 /// Where a git dir that the agent put in the place of the worktree's `.git` file waits to be saved.
@@ -108,6 +108,7 @@ impl Job {
             refs: few(self.refs.refs.keys().cloned()),
             nested: few(nested.map(|path| gate::render::path(path))),
             collisions: few(collisions.into_iter()),
+            files: self.saved_beside()?,
         };
         let large: Vec<Vec<u8>> = frozen.uninspectable.iter().filter_map(with_size).collect();
         if !large.is_empty() {
@@ -183,6 +184,16 @@ impl Job {
             ));
         }
         Ok(())
+    }
+
+    /// What was saved of what the frozen tree does not hold.
+    fn saved_beside(&self) -> Result<Vec<FileRef>> {
+        let folder = &self.owner.folder;
+        [store::HIDDEN, store::BUNDLE, store::GIT_DIRS]
+            .into_iter()
+            .filter(|name| folder.path.join(name).exists())
+            .map(|name| folder.describe(name))
+            .collect()
     }
 
     /// Says what became of the large files that the candidate's pointers name.
@@ -333,10 +344,10 @@ pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> Strin
     shown.join(", ")
 }
 
-/// The first names, cut so that three lists of them fit into one line of the log. Where there are
-/// any, there is at least one.
+/// The first names, cut so that three lists of them and five files fit into one line of the log. Where there
+/// are any, there is at least one.
 fn few(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut room = 1000;
+    let mut room = 850;
     let cut = names.map(|name| name.chars().take(100).collect::<String>());
     cut.take_while(|name| {
         // In JSON a control character takes six bytes.

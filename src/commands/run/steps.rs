@@ -336,7 +336,8 @@ impl Job {
             // A signal: the loop ends the job.
             return Ok(());
         }
-        self.owner
+        let log = self
+            .owner
             .folder
             .save(store::GATE_LOG, gate::render::text(&verdict).as_bytes())?;
         let json = format!("{:#}\n", gate::render::json(&verdict));
@@ -345,6 +346,7 @@ impl Job {
             exit: verdict.exit().code(),
             findings: verdict.findings.len() as u64,
             report,
+            log: Some(log),
         };
         watch.step(&gate::render::summary(&verdict));
         self.verdict = Some(verdict);
