@@ -44,8 +44,10 @@ pub const REPORT: &str = "report.json";
 pub const RESUME: &str = "resume.json";
 /// What the candidate's tree does not show of what the agent left.
 pub const FROZEN: &str = "frozen.json";
-/// Whose flock(2) is the job's ownership.
+/// Whose flock(2) is the job's ownership; empty.
 pub const OWNER_LOCK: &str = "owner.lock";
+/// Room in an event's line for such files, in bytes of JSON.
+const UNNAMED_ROOM: usize = 1800;
 
 /// All jobs of one clone.
 #[derive(Clone, Debug)]
@@ -292,6 +294,18 @@ impl Folder {
         })
     }
 
+    /// Names of everything in the folder, sorted. One that is not UTF-8 is not ours.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let list = || format!("cannot list {}", self.path.display());
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.path).with_context(list)? {
+            let name = entry.with_context(list)?.file_name();
+            names.extend(name.into_string());
+        }
+        names.sort();
+        Ok(names)
+    }
+
     /// What a file of the record is, for the log.
     pub fn describe(&self, name: &str) -> Result<FileRef> {
         let path = self.path.join(name);
@@ -329,13 +343,14 @@ impl Owner {
     /// `worktree` is where it will work, where that is not the place that the job began with.
     pub fn begin(&mut self, worktree: Option<String>) -> Result<()> {
         let me = ProcessId::current().context("cannot read /proc/self")?;
+        let torn = self.torn.take();
         self.epoch = self.next_epoch();
         self.append(&Event::Owned {
             pid: me.pid.unsigned_abs(),
             start_time: me.start_time,
             boot_id: me.boot_id,
             worktree,
-            torn: self.torn.take(),
+            torn,
         })
     }
 
@@ -372,7 +387,10 @@ impl Owner {
         } else if found.len() != self.length {
             format!("has {} bytes where this owner left {}", found.len(), self.length)
         } else if self.file.read_exact_at(&mut last, from).is_err() || last != self.last_line {
-            format!("does not end with the line that this owner wrote in epoch {}", self.epoch)
+            format!(
+                "does not end with the line that this owner wrote in epoch {}",
+                self.epoch
+            )
         } else {
             return Ok(());
         };
@@ -409,6 +427,37 @@ impl Owner {
         self.seq += 1;
         self.state = machine::fold(std::mem::take(&mut self.state), event);
         Ok(())
+    }
+
+    /// The files of the record that no event names as they are now, for the event that ends the job. The log, the
+    /// lock and what comes and goes with the run are not among them.
+    pub fn unnamed(&self) -> Result<Vec<FileRef>> {
+        let own = [EVENTS, OWNER_LOCK, RESUME, REPORT];
+        let mut names: Vec<String> = self.folder.names()?;
+        names.retain(|name| !own.contains(&name.as_str()));
+        let mut unnamed = Vec::new();
+        let mut room = UNNAMED_ROOM;
+        for name in names {
+            // What is no file was not made here, and a pipe would be waited for.
+            if !self
+                .folder
+                .path
+                .join(&name)
+                .symlink_metadata()
+                .is_ok_and(|meta| meta.is_file())
+            {
+                continue;
+            }
+            let file = self.folder.describe(&name)?;
+            if self.state.files.get(&name) == Some(&file) {
+                continue;
+            }
+            let length = serde_json::to_string(&file)?.len() + 1;
+            let Some(left) = room.checked_sub(length) else { break };
+            room = left;
+            unnamed.push(file);
+        }
+        Ok(unnamed)
     }
 
     /// Sum of the last event.

@@ -113,12 +113,7 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
 ///
 /// # Errors
 /// The error that its run ended with.
-pub fn ending(
-    folder: &Folder,
-    state: &State,
-    exit: Exit,
-    closing: Option<Closing>,
-) -> Result<Report> {
+pub fn ending(folder: &Folder, state: &State, exit: Exit, closing: Option<Closing>) -> Result<Report> {
     let Some(closing) = closing else {
         return Ok(Report::Rebuilt(rebuilt(folder, state, exit)));
     };

@@ -4,6 +4,10 @@
 //! The log says how the job ended. What came after it (a landing that was refused, copies that failed) and the
 //! words of the report stand only here. It is written once all is done and every lock is free again, so its
 //! being there says that the run is over.
+//!
+//! No event can name it, so its last field checks it: the file is one JSON object of several lines and ends in
+//! `,\n  "sum": "S"\n}\n`, where S is the lower-case hex SHA-256 over the `sum` of the event that `ended_by` names
+//! (64 bytes) and all of the file before that `,`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -14,7 +18,7 @@ use serde_json::Value;
 
 use crate::exit::{Exit, Stop};
 use crate::files;
-use crate::job::log::Log;
+use crate::job::log::{Line, Log, sha256_hex};
 use crate::store::{Folder, REPORT};
 
 /// Larger ones are not read.
@@ -75,13 +79,15 @@ impl Closing {
             id,
             path: record.to_owned(),
         };
+        let log = folder.log()?;
+        let end = ending(&log).context("its log says of no end")?;
         let closing = Closing {
             schema: Closing::SCHEMA.to_owned(),
-            ended_by: ending(&folder.log()?).context("its log says of no end")?,
+            ended_by: end.seq,
             exit: exit.code(),
             said,
         };
-        let text = format!("{:#}\n", serde_json::to_value(&closing)?);
+        let text = summed(&format!("{:#}", serde_json::to_value(&closing)?), &end.sum);
         files::replace(&record.join(REPORT), text.as_bytes(), 0o600)
             .with_context(|| format!("cannot write {REPORT} of the record"))
     }
@@ -94,7 +100,8 @@ impl Closing {
             Err(error) => return Err(error).with_context(|| format!("cannot read {REPORT} of job {}", folder.id)),
         };
         let closing: Option<Closing> = serde_json::from_slice(&bytes).ok();
-        Ok(closing.filter(|closing| closing.schema == Closing::SCHEMA && Some(closing.ended_by) == ending(log)))
+        let seq = ending(log).map(|line| line.seq);
+        Ok(closing.filter(|closing| closing.schema == Closing::SCHEMA && Some(closing.ended_by) == seq))
     }
 
     /// The failure that it tells of, as `run` returned it.
@@ -110,8 +117,26 @@ impl Closing {
     }
 }
 
-/// The number of the event that ended the job.
-fn ending(log: &Log) -> Option<u64> {
+/// The file's text: the object with its sum as the last field.
+fn summed(object: &str, end: &str) -> String {
+    let body = object.strip_suffix("\n}").unwrap_or(object);
+    let sum = sha256_hex(&[end.as_bytes(), body.as_bytes()]);
+    format!("{body}{}", tail(&sum))
+}
+
+fn tail(sum: &str) -> String {
+    format!(",\n  \"sum\": \"{sum}\"\n}}\n")
+}
+
+/// Whether the file is byte for byte what the run wrote when its job had ended by the event with this sum.
+pub fn is_whole(file: &[u8], end: &str) -> bool {
+    let length = file.len().saturating_sub(tail(end).len());
+    let (body, rest) = file.split_at(length);
+    rest == tail(&sha256_hex(&[end.as_bytes(), body])).as_bytes()
+}
+
+/// The event that ended the job.
+pub fn ending(log: &Log) -> Option<&Line> {
     let ends = |line: &&crate::job::log::Line| line.event.as_ref().is_some_and(|event| event.ends_with().is_some());
-    log.lines.iter().rev().find(ends).map(|line| line.seq)
+    log.lines.iter().rev().find(ends)
 }

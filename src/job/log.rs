@@ -191,3 +191,60 @@ fn read_line(raw: &[u8], log: &Log) -> Result<Line, String> {
         json,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::FileRef;
+
+    fn encoded(event: &Event) -> String {
+        encode(NO_SUM, 1, 1, "2026-11-30T12:00:00.000Z", &"j".repeat(64), event)
+            .expect("it fits")
+            .0
+    }
+
+    #[test]
+    fn lines_without_the_files_that_later_versions_name_still_read() {
+        let at = r#"{"v":1,"seq":1,"epoch":1,"at":"2026-11-30T12:00:00.000Z","job":"j","event":"#;
+        let tree = "0".repeat(40);
+        for rest in [
+            format!(
+                r#""candidate.frozen","tree":"{tree}","changed":1,"hidden":0,"refs":[],"nested":[],"collisions":[]"#
+            ),
+            r#""gate.finished","exit":0,"findings":0,"report":{"name":"gate.json","bytes":1,"sha256":"x"}"#.into(),
+            r#""job.refused","exit":3"#.into(),
+            r#""job.failed","exit":16,"reason":"x""#.into(),
+            r#""job.interrupted","signal":2,"exit":130"#.into(),
+        ] {
+            let body = format!("{at}{rest}");
+            let sum = sha256_hex(&[NO_SUM.as_bytes(), body.as_bytes()]);
+            let log = decode(format!("{body},\"sum\":\"{sum}\"}}\n").as_bytes()).expect("a log");
+            let event = log.lines[0].event.clone().expect("a known event");
+            assert!(event.files().iter().all(|file| file.name == "gate.json"), "{event:?}");
+            // What is not there is not written either.
+            assert!(!encoded(&event).contains("\"files\""), "{event:?}");
+        }
+    }
+
+    #[test]
+    fn the_lists_of_a_frozen_candidate_fit_into_a_line() {
+        let file = |name: &str| FileRef {
+            name: name.into(),
+            bytes: u64::from(u32::MAX),
+            sha256: "a".repeat(64),
+        };
+        // As much as `few` lets through.
+        let list = || vec!["x".repeat(100); 8];
+        let names = ["ignored.tar", "agent-refs.bundle", "agent-git.tar", "frozen.json"];
+        let event = Event::Frozen {
+            tree: "0".repeat(64),
+            changed: u64::from(u32::MAX),
+            hidden: u64::from(u32::MAX),
+            refs: list(),
+            nested: list(),
+            collisions: list(),
+            files: names.map(file).to_vec(),
+        };
+        assert!(encoded(&event).len() <= MAX_LINE);
+    }
+}

@@ -3,6 +3,8 @@
 //! Invariant: `next` looks at nothing but what the log says, so that a process that replays the
 //! log of a dead one arrives at the same step. `commands/run.rs` is the loop around it.
 
+use std::collections::BTreeMap;
+
 use super::{AgentEnd, Created, Event, FileRef};
 use crate::exit::Exit;
 use crate::gate::checks::CheckEnd;
@@ -86,6 +88,8 @@ pub struct State {
     pub landed: bool,
     /// It was dropped.
     pub dropped: bool,
+    /// The files of the record, by name, as the last event that names each says.
+    pub files: BTreeMap<String, FileRef>,
 }
 
 /// One run of a check.
@@ -117,6 +121,8 @@ impl State {
 
 /// The state after one more event.
 pub fn fold(mut state: State, event: &Event) -> State {
+    let named = event.files().into_iter().cloned();
+    state.files.extend(named.map(|file| (file.name.clone(), file)));
     match event {
         Event::Created(created) => {
             state.add_place(&created.worktree);
@@ -191,7 +197,7 @@ pub fn fold(mut state: State, event: &Event) -> State {
 
 fn reason(event: &Event) -> String {
     match event {
-        Event::Refused { exit } if *exit == Exit::CheckFailed.code() => "a check failed".into(),
+        Event::Refused { exit, .. } if *exit == Exit::CheckFailed.code() => "a check failed".into(),
         Event::Refused { .. } => "the gate refused it".into(),
         Event::Failed { reason, .. } => reason.clone(),
         Event::Interrupted { signal, .. } => format!("ended by signal {signal}"),

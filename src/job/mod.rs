@@ -192,6 +192,9 @@ pub enum Event {
         nested: Vec<String>,
         /// Configuration, hooks and `info/` files of the clone that changed while the agent ran.
         collisions: Vec<String>,
+        /// What was saved of what the tree does not hold: `ignored.tar`, `agent-refs.bundle`, `agent-git.tar`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// A command of `checks:` is over, and not one of its processes is left.
     #[serde(rename = "check.finished")]
@@ -222,6 +225,9 @@ pub enum Event {
         findings: u64,
         /// `gate.json`
         report: FileRef,
+        /// `gate.log`
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        log: Option<FileRef>,
     },
     /// The commit will be made of this.
     #[serde(rename = "commit.intended")]
@@ -250,6 +256,9 @@ pub enum Event {
     Refused {
         /// Exit code.
         exit: u8,
+        /// The files of the record that no event before this one names as they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// The job failed for another reason than the gate.
     #[serde(rename = "job.failed")]
@@ -261,6 +270,9 @@ pub enum Event {
         /// What could not be saved was not deleted either: worktree and private folder stay as they are.
         #[serde(default, skip_serializing_if = "is_false")]
         left: bool,
+        /// As in `job.refused`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// A signal ended the job.
     #[serde(rename = "job.interrupted")]
@@ -272,6 +284,9 @@ pub enum Event {
         /// As in `job.failed`.
         #[serde(default, skip_serializing_if = "is_false")]
         left: bool,
+        /// As in `job.refused`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// The candidate is on its branch.
     #[serde(rename = "job.landed")]
@@ -298,10 +313,35 @@ impl Event {
     pub fn ends_with(&self) -> Option<Exit> {
         match self {
             Event::Kept { .. } => Some(Exit::Ok),
-            Event::Refused { exit } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
+            Event::Refused { exit, .. } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
                 Some(Exit::from_code(*exit).unwrap_or(Exit::Internal))
             }
             _ => None,
+        }
+    }
+
+    /// The files of the record that it names. Of what several events name, the last one counts.
+    pub fn files(&self) -> Vec<&FileRef> {
+        match self {
+            Event::Created(created) => vec![&created.task],
+            Event::Owned { torn, .. } => torn.iter().collect(),
+            Event::StepFinished { output, left, .. } => std::iter::once(output).chain(left).collect(),
+            Event::Frozen { files, .. }
+            | Event::Refused { files, .. }
+            | Event::Failed { files, .. }
+            | Event::Interrupted { files, .. } => files.iter().collect(),
+            Event::CheckFinished { output, .. } => output.iter().collect(),
+            Event::GateFinished { report, log, .. } => std::iter::once(report).chain(log).collect(),
+            Event::CommitIntended { patch, .. } => vec![patch],
+            Event::PreflightPassed { .. }
+            | Event::WorktreeAdded { .. }
+            | Event::Confined { .. }
+            | Event::StepStarted { .. }
+            | Event::StepRetried { .. }
+            | Event::CommitMade { .. }
+            | Event::Kept { .. }
+            | Event::Landed { .. }
+            | Event::Dropped {} => Vec::new(),
         }
     }
 }

@@ -146,7 +146,7 @@ impl Job {
         {
             return Err(error);
         }
-        Ok((frozen_event(&record, nested), file))
+        Ok((frozen_event(&record, nested, self.saved_beside()?), file))
     }
 
     /// Writes down the candidate of a step that was finished by an owner that is gone: it had saved all of it and
@@ -158,7 +158,7 @@ impl Job {
             Some(left) => {
                 let nested = left.nested.iter().chain(&left.twins);
                 let nested = few(nested.map(|path| gate::render::path(path.bytes())));
-                let event = frozen_event(left, nested);
+                let event = frozen_event(left, nested, self.saved_beside()?);
                 return self.owner.append(&event);
             }
         };
@@ -220,6 +220,16 @@ impl Job {
             ));
         }
         Ok(())
+    }
+
+    /// What was saved of what the frozen tree does not hold.
+    fn saved_beside(&self) -> Result<Vec<FileRef>> {
+        let folder = &self.owner.folder;
+        [store::HIDDEN, store::BUNDLE, store::GIT_DIRS]
+            .into_iter()
+            .filter(|name| folder.path.join(name).exists())
+            .map(|name| folder.describe(name))
+            .collect()
     }
 
     /// Says what became of the large files that the candidate's pointers name.
@@ -352,7 +362,7 @@ impl Job {
     }
 }
 
-fn frozen_event(left: &Left, nested: Vec<String>) -> Event {
+fn frozen_event(left: &Left, nested: Vec<String>, files: Vec<FileRef>) -> Event {
     Event::Frozen {
         tree: left.tree.clone(),
         changed: left.changed,
@@ -360,6 +370,7 @@ fn frozen_event(left: &Left, nested: Vec<String>) -> Event {
         refs: left.refs.clone(),
         nested,
         collisions: left.collisions.clone(),
+        files,
     }
 }
 
@@ -381,10 +392,10 @@ pub(super) fn names<'a>(paths: impl ExactSizeIterator<Item = &'a [u8]>) -> Strin
     shown.join(", ")
 }
 
-/// The first names, cut so that three lists of them fit into one line of the log. Where there are
-/// any, there is at least one.
+/// The first names, cut so that three lists of them and five files fit into one line of the log. Where there
+/// are any, there is at least one.
 fn few(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut room = 1000;
+    let mut room = 850;
     let cut = names.map(|name| name.chars().take(100).collect::<String>());
     cut.take_while(|name| {
         // In JSON a control character takes six bytes.

@@ -137,12 +137,7 @@ pub fn run(
 }
 
 /// Takes a job from where it stands to its end, and lands it where that was asked for.
-fn finish(
-    mut job: prepare::Job,
-    options: &Options,
-    surroundings: &Surroundings,
-    watch: &dyn Watch,
-) -> Result<Report> {
+fn finish(mut job: prepare::Job, options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let outcome = drive(&mut job, watch);
     let report = match outcome {
         Ok(exit) => job.report(exit),

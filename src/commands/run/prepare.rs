@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::Options;
-use super::request::Request;
 use super::copy::Copies;
 use super::inputs::{
     acquire, artifacts_folder, default_job_id, must_be_clean, places, program_of, read_task, rules_of, source_words,
     task_place, text,
 };
+use super::request::Request;
 use crate::agent::command::Found;
 use crate::agent::effective::{Effective, label};
 use crate::commands::checks::sweep;
@@ -83,7 +83,7 @@ pub struct Job {
     pub(super) met_a_wall: bool,
     /// Who named the agent and set its limits.
     pub(super) origin: Origin,
-    _lock: LockGuard,
+    pub(super) _lock: LockGuard,
 }
 
 /// Checks everything and takes the lock; then the job exists.

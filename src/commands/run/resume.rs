@@ -121,7 +121,10 @@ pub fn resume(
     let Some(request) = Request::read(&folder)? else {
         return Err(Stop::new(
             Exit::WrongState,
-            format!("job {id} cannot be gone on with: {} is not in its record", store::RESUME),
+            format!(
+                "job {id} cannot be gone on with: {} is not in its record",
+                store::RESUME
+            ),
         )
         .hint("another version of agentgate made it, or somebody removed the file")
         .hint(format!(
@@ -187,7 +190,10 @@ fn owned(checkout: &Checkout, id: &str, look: &Look) -> Stop {
     match owner {
         Some(owner) if owner.is_stopped() => Stop::new(
             Exit::Locked,
-            format!("the process of job {id} is stopped (pid {}), and it still has the job", owner.pid),
+            format!(
+                "the process of job {id} is stopped (pid {}), and it still has the job",
+                owner.pid
+            ),
         )
         .hint(format!("kill -CONT {} lets it go on", owner.pid))
         .hint(format!(
@@ -208,14 +214,12 @@ fn owned(checkout: &Checkout, id: &str, look: &Look) -> Stop {
 /// Ends the recorded holder, and nobody else, and waits until the kernel has released its lock.
 fn end_owner(folder: &Folder, look: &Look, watch: &dyn Watch) -> Result<()> {
     let id = &folder.id;
-    let Some((owner, process)) = look
-        .owner
-        .as_ref()
-        .and_then(|owner| Some((owner, owner.open().ok()??)))
-    else {
+    let Some((owner, process)) = look.owner.as_ref().and_then(|owner| Some((owner, owner.open().ok()??))) else {
         return Err(Stop::new(
             Exit::Locked,
-            format!("job {id} is held by a process that is not the one its log names, or that cannot be seen from here"),
+            format!(
+                "job {id} is held by a process that is not the one its log names, or that cannot be seen from here"
+            ),
         )
         .hint("nothing was ended; a `land`, `drop` or `open` of this moment holds it only for a moment: try again")
         .into());
@@ -223,13 +227,22 @@ fn end_owner(folder: &Folder, look: &Look, watch: &dyn Watch) -> Result<()> {
     process
         .signal(KILL)
         .with_context(|| format!("cannot end the process of job {id} (pid {})", owner.pid))?;
-    watch.step(&format!("taken over: the process that had the job (pid {}) was ended", owner.pid));
+    watch.step(&format!(
+        "taken over: the process that had the job (pid {}) was ended",
+        owner.pid
+    ));
     let started = Instant::now();
     while folder.is_owned()? {
         if started.elapsed() > GONE {
-            let stop = format!("job {id} is still locked {} s after its process was ended", GONE.as_secs());
+            let stop = format!(
+                "job {id} is still locked {} s after its process was ended",
+                GONE.as_secs()
+            );
             return Err(Stop::new(Exit::Locked, stop)
-                .hint(format!("fuser -v {} names who has it", shell(&folder.path.join(store::OWNER_LOCK))))
+                .hint(format!(
+                    "fuser -v {} names who has it",
+                    shell(&folder.path.join(store::OWNER_LOCK))
+                ))
                 .into());
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -268,8 +281,11 @@ fn restore(
         _ => checkout,
     };
     let base = git2::Oid::from_str(&created.base).context("the base's id")?;
-    let base_tree = checkout.repo.find_commit(base).and_then(|commit| commit.tree());
-    if base_tree.is_err() {
+    let has_base = {
+        let commit = checkout.repo.find_commit(base);
+        commit.and_then(|commit| commit.tree()).is_ok()
+    };
+    if !has_base {
         let what = format!("its base {base} is not in this clone any more");
         return Err(gone(&id, &what)
             .hint(format!("git fetch may bring it back: git fetch origin {base}"))
@@ -283,7 +299,9 @@ fn restore(
             None => Some(format!("{} is not in its record", store::FROZEN)),
             Some(left) if left.tree != *tree => Some(format!("{} names another tree than its log", store::FROZEN)),
             Some(_) if git2::Oid::from_str(tree).is_ok_and(|tree| checkout.repo.find_tree(tree).is_ok()) => None,
-            Some(_) => Some(format!("the tree of its candidate, {tree}, is not in this clone any more")),
+            Some(_) => Some(format!(
+                "the tree of its candidate, {tree}, is not in this clone any more"
+            )),
         };
         if let Some(what) = what {
             return Err(gone(&id, &what).into());
@@ -451,8 +469,12 @@ impl Job {
 /// The task as it was given.
 fn task_of(owner: &Owner, created: &Created) -> Result<(Task, Vec<u8>)> {
     let id = &owner.folder.id;
-    let bytes = recorded(owner, store::TASK, &created.task.sha256)?
-        .ok_or_else(|| gone(id, &format!("{} of its record is not the one that its log names", store::TASK)))?;
+    let bytes = recorded(owner, store::TASK, &created.task.sha256)?.ok_or_else(|| {
+        gone(
+            id,
+            &format!("{} of its record is not the one that its log names", store::TASK),
+        )
+    })?;
     let task = Task::parse(&bytes).map_err(|error| gone(id, &format!("its task cannot be read: {}", error.message)))?;
     Ok((task, bytes))
 }

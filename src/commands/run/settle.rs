@@ -17,19 +17,6 @@ use crate::store;
 
 impl Job {
     pub(super) fn end(&mut self, ending: &Ending, watch: &dyn Watch) -> Result<()> {
-        let event = match ending {
-            Ending::Refused(exit) => Event::Refused { exit: exit.code() },
-            Ending::Failed(exit, reason) => Event::Failed {
-                exit: exit.code(),
-                reason: reason.chars().take(500).collect(),
-                left: false,
-            },
-            Ending::Interrupted(signal) => Event::Interrupted {
-                signal: *signal,
-                exit: Exit::from_signal(*signal).code(),
-                left: false,
-            },
-        };
         // A signal may come before a job that is gone on with has a place to make the patch in; the record's ref has
         // the candidate all the same.
         if self.frozen.is_some() && self.stage.is_some() {
@@ -48,6 +35,25 @@ impl Job {
                 .folder
                 .save(store::GATE_LOG, format!("not judged: {why}\n{held}").as_bytes())?;
         }
+        let files = self.owner.unnamed()?;
+        let event = match ending {
+            Ending::Refused(exit) => Event::Refused {
+                exit: exit.code(),
+                files,
+            },
+            Ending::Failed(exit, reason) => Event::Failed {
+                exit: exit.code(),
+                reason: short(reason.chars()),
+                left: false,
+                files,
+            },
+            Ending::Interrupted(signal) => Event::Interrupted {
+                signal: *signal,
+                exit: Exit::from_signal(*signal).code(),
+                left: false,
+                files,
+            },
+        };
         self.owner.append(&event)?;
         if let Err(error) = self.write_record_ref() {
             // In a clone that was tampered with this may well fail; the record's files are there.
@@ -107,25 +113,25 @@ impl Job {
                 format!("{error:#}"),
             ),
         };
-        let reason: String = message
-            .chars()
-            .filter(|letter| !letter.is_control())
-            .take(500)
-            .collect();
         let left = self.worktree.as_ref().is_some_and(|worktree| {
             let is_there = worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
             is_there && (self.owner.state.agent.is_some() || self.shadow.is_some())
         });
+        let reason = short(message.chars().filter(|letter| !letter.is_control()));
+        // What cannot be read cannot be named: that is told by `verify`.
+        let files = self.owner.unnamed().unwrap_or_default();
         let event = match signal.filter(|signal| exit == Exit::from_signal(*signal)) {
             Some(signal) => Event::Interrupted {
                 signal,
                 exit: exit.code(),
                 left,
+                files,
             },
             None => Event::Failed {
                 exit: exit.code(),
                 reason,
                 left,
+                files,
             },
         };
         let recorded = self.owner.state.ended.is_some() || self.owner.append(&event).is_ok();
@@ -303,6 +309,25 @@ impl Job {
             landed: None,
         }
     }
+}
+
+/// A reason, cut so that it fits into a line of the log beside the files that stand there.
+fn short(reason: impl Iterator<Item = char>) -> String {
+    let mut room = 1500;
+    reason
+        .take(500)
+        .take_while(|letter| {
+            // In JSON a control character takes six bytes, a quote or a backslash two.
+            let length = match letter {
+                '"' | '\\' => 2,
+                letter if letter.is_control() => 6,
+                letter => letter.len_utf8(),
+            };
+            let fits = room >= length;
+            room = room.saturating_sub(length);
+            fits
+        })
+        .collect()
 }
 
 /// The code of a failure that has none of its own.

@@ -273,7 +273,13 @@ impl Job {
     fn lay_out(&mut self, worktree: &Worktree, tree: git2::Oid) -> Result<()> {
         let writable = vec![worktree.path.clone(), worktree.admin.clone()];
         let plan = Walls::for_filters(&self.checkout, &worktree.path, writable)?;
-        fill(&self.checkout.git, worktree, &tree.to_string(), &self.created.base, &plan)?;
+        fill(
+            &self.checkout.git,
+            worktree,
+            &tree.to_string(),
+            &self.created.base,
+            &plan,
+        )?;
         let config = self.surroundings.config_home();
         let home = self.surroundings.home();
         let content = ContentSettings::read(&self.checkout, &worktree.admin, home, config.as_deref())?;
@@ -313,7 +319,8 @@ impl Job {
             // A signal: the loop ends the job.
             return Ok(());
         }
-        self.owner
+        let log = self
+            .owner
             .folder
             .save(store::GATE_LOG, gate::render::text(&verdict).as_bytes())?;
         let json = format!("{:#}\n", gate::render::json(&verdict));
@@ -322,6 +329,7 @@ impl Job {
             exit: verdict.exit().code(),
             findings: verdict.findings.len() as u64,
             report,
+            log: Some(log),
         };
         watch.step(&gate::render::summary(&verdict));
         self.verdict = Some(verdict);
