@@ -60,6 +60,8 @@ pub enum Command {
     Wait(WaitArgs),
     /// Go on with a job whose process is gone, from its last finished step
     Resume(ResumeArgs),
+    /// Decide what a job asks that waits for a person (18), and let it go on
+    Answer(AnswerArgs),
     /// End a running job, as Ctrl-C would where it was started
     Stop(IdArgs),
     /// Put a kept job's commit on its branch (fast-forward)
@@ -104,6 +106,7 @@ impl Command {
             Command::Attach(args) => args.json,
             Command::Wait(args) => args.json,
             Command::Resume(args) => args.json,
+            Command::Answer(args) => args.json,
             Command::Stop(args) => args.json,
             Command::Graph(args) => args.format() == Drawing::Json,
             Command::Land(args) => args.json,
@@ -345,8 +348,9 @@ pub enum BaselineVerb {
 /// `agentgate schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// report, policy, settings (architecture/agentgate.yml) or config (your own config.yml)
-    #[arg(value_name = "WHAT", value_parser = ["report", "policy", "settings", "config"])]
+    /// report, policy, settings (architecture/agentgate.yml), config (your own config.yml), plan or review (what
+    /// roles answer)
+    #[arg(value_name = "WHAT", value_parser = ["report", "policy", "settings", "config", "plan", "review"])]
     pub what: String,
 }
 
@@ -471,6 +475,31 @@ pub struct ResumeArgs {
     pub wait: Option<Wait>,
     /// Print the job's id as soon as it goes on, and let it do so by itself: attach, wait and stop find it
     #[arg(long, conflicts_with_all = ["verbose", "all"])]
+    pub detach: bool,
+    /// Show the agent's output on standard error
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// One JSON object instead of key=value lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate answer`
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The job's id
+    pub id: String,
+    /// Text for the role whose turn it is; the job gets its rounds anew
+    #[arg(long, value_name = "FILE", required_unless_present = "approve", conflicts_with = "approve")]
+    pub file: Option<PathBuf>,
+    /// Take the candidate as it is
+    #[arg(long)]
+    pub approve: bool,
+    /// Wait for the clone lock, for ever or for a time such as 10m
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "forever", value_parser = wait)]
+    pub wait: Option<Wait>,
+    /// Print the job's id as soon as it goes on, and let it do so by itself: attach, wait and stop find it
+    #[arg(long, conflicts_with = "verbose")]
     pub detach: bool,
     /// Show the agent's output on standard error
     #[arg(long, short)]

@@ -318,6 +318,19 @@ fn dispatch(
         Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
         Command::Attach(args) => Outcome::Attach(commands::attach::attach(surroundings, &args.id, &mut report::news)?),
         Command::Wait(args) => Outcome::Wait(commands::wait::wait(surroundings, &args.ids, args.timeout)?),
+        Command::Answer(args) if args.detach && leave.is_none() => {
+            Outcome::Detached(commands::detach::detach(words)?)
+        }
+        Command::Answer(args) => {
+            let again = commands::run::Again {
+                id: args.id,
+                take_over: false,
+                wait: args.wait.unwrap_or(Wait::No),
+                verbose: args.verbose,
+                answer: Some(commands::run::Persons::of(surroundings, args.file.as_deref())?),
+            };
+            return resume(&again, surroundings, leave);
+        }
         Command::Resume(args) if args.detach && leave.is_none() => Outcome::Detached(commands::detach::detach(words)?),
         Command::Resume(args) => {
             let wait = args.wait.unwrap_or(Wait::No);
@@ -326,6 +339,7 @@ fn dispatch(
                 take_over: args.take_over,
                 wait,
                 verbose: args.verbose,
+                answer: None,
             };
             match args.id {
                 Some(id) => return resume(&again(id), surroundings, leave),
@@ -411,6 +425,7 @@ fn to_its_end(
     let result = run(&mut begun).map_err(stop_of);
     if let Some(record) = record
         && report::keep(&record, &result)
+        && result.as_ref().map_or_else(|stop| stop.exit, Outcome::exit) != Exit::NeedsHuman
     {
         commands::run::forget(&record);
     }

@@ -44,6 +44,8 @@ pub const REPORT: &str = "report.json";
 pub const RESUME: &str = "resume.json";
 /// What the candidate's tree does not show of what the agent left.
 pub const FROZEN: &str = "frozen.json";
+/// What a person has to decide, in words.
+pub const DISPUTE: &str = "dispute.md";
 /// Whose flock(2) is the job's ownership; empty.
 pub const OWNER_LOCK: &str = "owner.lock";
 /// Room in an event's line for such files, in bytes of JSON.

@@ -14,6 +14,7 @@ use super::settings::{AgentSettings, Check, CopyIn, NamedAgent, Person, Runs, Se
 use crate::confine::{Mode, Network};
 use crate::exit::{Exit, Stop};
 use crate::gate::SETTINGS_PATH;
+use crate::job::role::Role;
 use crate::trailer;
 
 /// The default limit of an agent: 60 minutes.
@@ -117,6 +118,15 @@ impl Effective {
     /// Exit 64: no agent, no such profile, a profile that demands a model label where none is set, a
     /// label that the agent would read as an option, or a path below a home that there is not.
     pub fn of(wishes: &Wishes<'_>) -> Result<Effective, Stop> {
+        Effective::of_role(wishes, Role::Implementer)
+    }
+
+    /// The same for any role. What the command line and AGENT_CMD say of an agent is about the implementer; who
+    /// has no fixer lets it mend its own.
+    ///
+    /// # Errors
+    /// As [`Effective::of`].
+    pub fn of_role(wishes: &Wishes<'_>, role: Role) -> Result<Effective, Stop> {
         let Wishes {
             asked,
             repository,
@@ -124,8 +134,17 @@ impl Effective {
             ..
         } = wishes;
         let mine = &person.settings;
-        let blocks = [&repository.implementer, &mine.implementer].map(Option::as_ref);
-        let (source, named) = source(wishes, blocks)?;
+        let of_role = |role: Role| [repository, mine].map(|settings| settings.of_role(role));
+        let named = of_role(role).iter().flatten().any(|block| block.agent.is_some());
+        let (blocks, typed) = match role {
+            Role::Implementer => (of_role(role), true),
+            Role::Fixer if !named => (of_role(Role::Implementer), true),
+            _ => (of_role(role), false),
+        };
+        let (source, named) = match typed {
+            true => source(wishes, blocks)?,
+            false => settled(wishes, blocks, role)?,
+        };
         let profile = match &source {
             Source::Profile(profile) => Some(&**profile),
             _ => None,
@@ -135,7 +154,7 @@ impl Effective {
             env.retain(|(name, _)| named.env.iter().all(|(other, _)| other != name));
             env.extend(named.env.iter().cloned());
         }
-        let model_label = match wishes.model_label {
+        let model_label = match wishes.model_label.filter(|_| typed) {
             Some(label) => Some(label.to_owned()),
             None => model_label(blocks, &source, named),
         };
@@ -265,6 +284,27 @@ fn source<'a>(
     let source = match &named.runs {
         Runs::Profile(name) => profile(name)?,
         Runs::Command(words) => Source::Settings(words.clone()),
+    };
+    Ok((source, Some(named)))
+}
+
+/// The same by settings alone.
+fn settled<'a>(
+    wishes: &Wishes<'a>,
+    blocks: [Option<&'a AgentSettings>; 2],
+    role: Role,
+) -> Result<(Source, Option<&'a NamedAgent>), Stop> {
+    let named = blocks.into_iter().flatten().find_map(|block| block.agent.as_ref());
+    let Some(named) = named else {
+        let stop = format!("no settings name a {}", role.name());
+        return Err(Stop::new(Exit::Usage, stop).hint(format!("agents.{}.command in {SETTINGS_PATH}", role.name())));
+    };
+    let source = match &named.runs {
+        Runs::Command(words) => Source::Settings(words.clone()),
+        Runs::Profile(name) => match wishes.person.profiles.find(name) {
+            Some(profile) => Source::Profile(Box::new(profile.clone())),
+            None => return Err(Stop::new(Exit::Usage, format!("there is no agent {name:?}"))),
+        },
     };
     Ok((source, Some(named)))
 }

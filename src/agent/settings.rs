@@ -19,6 +19,7 @@ use crate::confine::{Mode, Network};
 use crate::exit::Exit;
 use crate::gate::SETTINGS_PATH;
 use crate::gate::yaml;
+use crate::job::role::Role;
 
 pub use keys::{AGENT as AGENT_KEYS, OF_REPOSITORY, ROLES as ROLE_KEYS, TOP as TOP_KEYS};
 pub use person::{PERSON_PATH, Person};
@@ -26,8 +27,22 @@ pub use person::{PERSON_PATH, Person};
 /// What one file asks for. The default is a file that asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
+    /// `agents.planner`
+    pub planner: Option<AgentSettings>,
     /// `agents.implementer`
     pub implementer: Option<AgentSettings>,
+    /// `agents.reviewer`
+    pub reviewer: Option<AgentSettings>,
+    /// `agents.fixer`
+    pub fixer: Option<AgentSettings>,
+    /// `max_review_rounds`: 1 to 20.
+    pub max_review_rounds: Option<u64>,
+    /// `max_attempts`: how often a call that failed is made again, 0 to 10.
+    pub max_attempts: Option<u64>,
+    /// `max_job_time` in seconds.
+    pub max_job_time: Option<u64>,
+    /// `max_agent_calls`: 1 to 1000.
+    pub max_agent_calls: Option<u64>,
     /// `confinement`; the person's alone, like the next five.
     pub confinement: Option<Mode>,
     /// `network`
@@ -141,6 +156,16 @@ impl fmt::Display for BadSettings {
 impl std::error::Error for BadSettings {}
 
 impl Settings {
+    /// The block of one role.
+    pub fn of_role(&self, role: Role) -> Option<&AgentSettings> {
+        match role {
+            Role::Planner => self.planner.as_ref(),
+            Role::Implementer => self.implementer.as_ref(),
+            Role::Reviewer => self.reviewer.as_ref(),
+            Role::Fixer => self.fixer.as_ref(),
+        }
+    }
+
     /// Reads the bytes of the repository's file. A file without keys asks for nothing. The person's
     /// profiles may be named in it, and its errors may name the person's file.
     pub fn of_repository(bytes: &[u8], person: &Person) -> Result<Settings, BadSettings> {

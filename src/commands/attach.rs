@@ -12,7 +12,7 @@ use crate::job::Event;
 use crate::job::log::Line;
 use crate::job::machine::{SETUP, State};
 use crate::process::signals;
-use crate::store::{AGENT_LOG, Folder, SETUP_LOG, Store};
+use crate::store::{Folder, SETUP_LOG, Store};
 
 /// What is shown on the way.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +79,11 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
                 output.finish(&mut |text| show(News::Output(text)));
             }
             show(News::Event(line));
-            if let Some(Event::StepStarted { step, .. }) = &line.event {
-                let name = if step == SETUP { SETUP_LOG } else { AGENT_LOG };
+            if let Some(Event::StepStarted { step, call, .. }) = &line.event {
+                let name = match call {
+                    _ if step == SETUP => SETUP_LOG.to_owned(),
+                    call => run::log_name(*call),
+                };
                 output = Some(Tail::of(folder.path.join(name)));
             }
             seen = line.seq;

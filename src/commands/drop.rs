@@ -43,7 +43,7 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, edits)?;
     let state = &owner.state;
-    let open = !state.landed && !state.dropped && matches!(state.ended, None | Some(Exit::Ok));
+    let open = !state.landed && !state.dropped && matches!(state.ended, None | Some(Exit::Ok | Exit::NeedsHuman));
     // Killed on its way, an earlier drop or landing may have left any of them.
     let branch = state.commit.as_ref().is_some_and(|commit| {
         let at = checkout.repo.refname_to_id(&refs::branch(id));
@@ -118,6 +118,7 @@ pub fn words(state: &State) -> String {
         (_, true, _) => "it was landed".into(),
         (_, _, true) => "it was dropped".into(),
         (Some(Exit::Ok), ..) => "it is kept".into(),
+        (Some(Exit::NeedsHuman), ..) => "it waits for a person".into(),
         (Some(exit), ..) => format!("it ended with {exit}"),
         (None, ..) => "it never finished".into(),
     }

@@ -13,6 +13,7 @@ use crate::agent::effective::{Asked, Effective, Wishes, label};
 use crate::agent::settings::{AgentSettings, Person, Runs, Settings};
 use crate::exit::{Exit, Stop};
 use crate::gate::SETTINGS_PATH;
+use crate::job::role::Role;
 
 /// What a job's agent is chosen from, beside the process's surroundings.
 #[derive(Clone, Copy, Debug)]
@@ -59,17 +60,28 @@ impl Chosen<'_> {
     /// # Errors
     /// Exit 64, as [`Effective::of`] and for labels that cannot stand in a trailer.
     pub fn effective(&self, surroundings: &Surroundings) -> Result<Effective> {
-        Ok(Effective::of(&Wishes {
-            asked: self.asked,
-            agent_cmd: surroundings.text("AGENT_CMD")?.as_deref(),
-            model_label: label(surroundings.text("AGENT_MODEL_LABEL")?, "AGENT_MODEL_LABEL")?.as_deref(),
-            task: self.task,
-            task_timeout: self.task_timeout,
-            repository: self.repository,
-            person: self.person,
-            home: surroundings.home(),
-            start_dir: &surroundings.cwd,
-        })?)
+        self.effective_of(Role::Implementer, surroundings)
+    }
+
+    /// The same for another role.
+    ///
+    /// # Errors
+    /// As [`Chosen::effective`].
+    pub fn effective_of(&self, role: Role, surroundings: &Surroundings) -> Result<Effective> {
+        Ok(Effective::of_role(
+            &Wishes {
+                asked: self.asked,
+                agent_cmd: surroundings.text("AGENT_CMD")?.as_deref(),
+                model_label: label(surroundings.text("AGENT_MODEL_LABEL")?, "AGENT_MODEL_LABEL")?.as_deref(),
+                task: self.task,
+                task_timeout: self.task_timeout,
+                repository: self.repository,
+                person: self.person,
+                home: surroundings.home(),
+                start_dir: &surroundings.cwd,
+            },
+            role,
+        )?)
     }
 
     /// Who named the agent; none where nobody did.

@@ -146,6 +146,7 @@ fn state_word(state: &State, owned: bool) -> &'static str {
         None if owned => "running",
         None => "dead",
         Some(Exit::Ok) => "kept",
+        Some(Exit::NeedsHuman) => "needs-human",
         Some(Exit::Hangup | Exit::Interrupted | Exit::Terminated) => "interrupted",
         Some(exit) if state.gate.is_some_and(|gate| gate == exit.code()) => "refused",
         Some(_) => "failed",
@@ -156,11 +157,11 @@ fn step_words(step: &Step) -> &'static str {
     match step {
         Step::Preflight => "preflight",
         Step::AddWorktree => "adding the worktree",
-        Step::RunAgent => "the agent is at work",
+        Step::Call(_) | Step::Retry { .. } => "the agent is at work",
         Step::Freeze => "freezing",
         Step::Judge => "at the gate",
         Step::Commit | Step::Keep => "committing",
-        Step::End(_) => "saving the record",
+        Step::End(_) | Step::NeedsHuman(_) => "saving the record",
         Step::Done(_) => "done",
     }
 }

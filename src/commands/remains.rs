@@ -170,7 +170,7 @@ impl Remains {
             .into());
         }
         // Before the worktree was recorded no agent had started: what is there is git's own.
-        let is_fresh = state.worktree.is_none() && state.ended.is_none();
+        let is_fresh = state.worktree.is_none() && state.ended.is_none() && state.owners < 2;
         if edits == Edits::Discard || self.standing != Standing::Ours || is_fresh {
             return Ok(());
         }

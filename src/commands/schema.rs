@@ -11,6 +11,10 @@ pub enum Schema {
     Settings,
     /// The person's `config.yml`.
     Config,
+    /// A planner's `plan.json`.
+    Plan,
+    /// A reviewer's `review.json`.
+    Review,
 }
 
 impl Schema {
@@ -21,6 +25,8 @@ impl Schema {
             "policy" => Some(Schema::Policy),
             "settings" => Some(Schema::Settings),
             "config" => Some(Schema::Config),
+            "plan" => Some(Schema::Plan),
+            "review" => Some(Schema::Review),
             _ => None,
         }
     }
@@ -32,6 +38,8 @@ impl Schema {
             Schema::Policy => include_str!("../report/schema/policy.json"),
             Schema::Settings => include_str!("../report/schema/settings.json"),
             Schema::Config => include_str!("../report/schema/config.json"),
+            Schema::Plan => include_str!("../report/schema/plan.json"),
+            Schema::Review => include_str!("../report/schema/review.json"),
         }
     }
 }

@@ -42,6 +42,11 @@ impl Places {
         self.private.join("task/TASK.md")
     }
 
+    /// Where roles put their answers.
+    pub fn outbox(&self) -> PathBuf {
+        self.private.join("outbox")
+    }
+
     /// The file that the agent sees in the place of the worktree's `.git`, where that can be done.
     pub fn git_pointer(&self) -> PathBuf {
         self.private.join("git.pointer")

@@ -30,6 +30,9 @@ pub struct Left {
     pub refs: Vec<String>,
     /// What changed in the clone's configuration meanwhile.
     pub collisions: Vec<String>,
+    /// Paths that a step changed although the plan does not name them for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<RawPath>,
     /// What was told on the way.
     pub notices: Vec<String>,
     /// Names of variables that the agent was not given.

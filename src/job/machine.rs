@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::pipeline::{self, Call, Progress};
+use super::role::Role;
 use super::{AgentEnd, Created, Event, FileRef};
 use crate::exit::Exit;
 use crate::gate::checks::CheckEnd;
@@ -12,6 +14,8 @@ use crate::task::format_duration;
 
 /// The step in which the commands of `setup` run, before the agent.
 pub const SETUP: &str = "setup";
+/// The step of a job that has an implementer alone.
+pub const IMPLEMENT: &str = "implement";
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +24,17 @@ pub enum Step {
     Preflight,
     /// Make the worktree.
     AddWorktree,
-    /// Start the agent and wait until its whole process tree is gone.
-    RunAgent,
+    /// Start a role's agent and wait until its whole process tree is gone.
+    Call(Call),
+    /// Say that a step is made again, and why.
+    Retry {
+        /// Its name.
+        step: String,
+        /// Why, one line.
+        reason: String,
+        /// It counts among the calls that failed.
+        failed: bool,
+    },
     /// Write down the one tree that was made of what it left.
     Freeze,
     /// Judge the frozen tree: by the gate, and where that has no finding by the checks.
@@ -30,6 +43,8 @@ pub enum Step {
     Commit,
     /// Put branch and worktree in place.
     Keep,
+    /// Save the evidence, leave the worktree, and wait for a person.
+    NeedsHuman(String),
     /// Save the evidence, say how it ended, delete what was made.
     End(Ending),
     /// Nothing: the job is over.
@@ -84,6 +99,8 @@ pub struct State {
     pub reason: String,
     /// What could not be saved was left as it is.
     pub left_as_is: bool,
+    /// How far its roles have come.
+    pub progress: Progress,
     /// It was landed.
     pub landed: bool,
     /// It was dropped.
@@ -123,6 +140,7 @@ impl State {
 pub fn fold(mut state: State, event: &Event) -> State {
     let named = event.files().into_iter().cloned();
     state.files.extend(named.map(|file| (file.name.clone(), file)));
+    pipeline::fold(&mut state, event);
     match event {
         Event::Created(created) => {
             state.add_place(&created.worktree);
@@ -145,14 +163,17 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::StepFinished { step, end, .. } if step == SETUP => {
             state.setup = Some(end.clone()).filter(|end| *end != AgentEnd::Exited { status: 0 });
         }
+        Event::StepFinished { .. } if state.progress.calling.as_ref().is_some_and(|call| !call.role.writes()) => {}
         Event::StepFinished { end, left, .. } => {
             state.agent = Some(end.clone());
             state.left.clone_from(left);
         }
         Event::StepRetried { .. } => {
-            state.agent = None;
-            state.left = None;
-            state.worktree = None;
+            // A role that only reads has left the worktree as it was.
+            if state.progress.calling.as_ref().is_none_or(|call| call.role.writes()) {
+                state.agent = None;
+                state.worktree = None;
+            }
         }
         Event::Frozen {
             tree,
@@ -163,6 +184,7 @@ pub fn fold(mut state: State, event: &Event) -> State {
             state.frozen = Some((tree.clone(), *changed));
             state.collisions.clone_from(collisions);
             state.checks.clear();
+            state.gate = None;
         }
         Event::GateFinished { exit, .. } => state.gate = Some(*exit),
         Event::CommitMade { commit } => state.commit = Some(commit.clone()),
@@ -182,8 +204,12 @@ pub fn fold(mut state: State, event: &Event) -> State {
             millis: *millis,
             output: output.clone(),
         }),
-        Event::StepStarted { .. } | Event::CommitIntended { .. } => {}
-        Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
+        Event::Answered { .. } => {
+            state.ended = None;
+            state.reason.clear();
+        }
+        Event::StepStarted { .. } | Event::StepAnswered { .. } | Event::CommitIntended { .. } => {}
+        Event::NeedsHuman { .. } | Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
             state.ended = event.ends_with();
             state.left_as_is = matches!(
                 event,
@@ -199,7 +225,7 @@ fn reason(event: &Event) -> String {
     match event {
         Event::Refused { exit, .. } if *exit == Exit::CheckFailed.code() => "a check failed".into(),
         Event::Refused { .. } => "the gate refused it".into(),
-        Event::Failed { reason, .. } => reason.clone(),
+        Event::Failed { reason, .. } | Event::NeedsHuman { reason, .. } => reason.clone(),
         Event::Interrupted { signal, .. } => format!("ended by signal {signal}"),
         _ => String::new(),
     }
@@ -224,18 +250,24 @@ pub fn next(state: &State) -> Step {
     if let Some(end) = &state.setup {
         return Step::End(after_setup(end, "a setup command"));
     }
+    if let Some(pipeline) = state.created.as_ref().and_then(|created| created.pipeline.as_ref()) {
+        return match tampered(state) {
+            Some(step) => step,
+            None => pipeline::turn(state, pipeline),
+        };
+    }
     let Some(agent) = &state.agent else {
-        return Step::RunAgent;
+        return Step::Call(Call {
+            step: IMPLEMENT.to_owned(),
+            role: Role::Implementer,
+            number: None,
+        });
     };
     let Some((_, changed)) = &state.frozen else {
         return Step::Freeze;
     };
-    if !state.collisions.is_empty() && !matches!(agent, AgentEnd::Interrupted { .. }) {
-        let what = state.collisions.join(", ");
-        return failed(
-            Exit::Collision,
-            format!("the clone's git dir changed while the agent ran: {what}"),
-        );
+    if let Some(step) = tampered(state) {
+        return step;
     }
     match agent {
         AgentEnd::Interrupted { signal } => return Step::End(Ending::Interrupted(*signal)),
@@ -275,6 +307,19 @@ pub fn next(state: &State) -> Step {
         Some(0) => Step::Keep,
         Some(code) => Step::End(Ending::Refused(Exit::from_code(code).unwrap_or(Exit::Internal))),
     }
+}
+
+/// The clone was changed while an agent ran.
+fn tampered(state: &State) -> Option<Step> {
+    let interrupted = matches!(state.agent, Some(AgentEnd::Interrupted { .. }));
+    if state.collisions.is_empty() || interrupted {
+        return None;
+    }
+    let what = state.collisions.join(", ");
+    Some(failed(
+        Exit::Collision,
+        format!("the clone's git dir changed while the agent ran: {what}"),
+    ))
 }
 
 /// What a failed setup ends a job with. `what` is the command, in words.

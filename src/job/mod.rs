@@ -4,14 +4,19 @@
 //! line is seen by anybody who reads the file. This floor only encodes and decodes; `store.rs`
 //! writes and syncs.
 
+pub mod answer;
 pub mod left;
 pub mod log;
 pub mod machine;
+pub mod pipeline;
+pub mod role;
 
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
 use crate::gate::checks::CheckEnd;
+use answer::Decision;
+use role::Pipeline;
 
 /// A file that lies beside the log, as it was when the event was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +62,44 @@ pub struct Created {
     pub worktree: String,
     /// The job's private folder.
     pub private: String,
+    /// What it has beyond an implementer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Pipeline>,
+}
+
+/// What a role answered, as far as it decides what is next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "answer")]
+pub enum Answered {
+    /// A plan.
+    Plan {
+        /// How many steps it has.
+        steps: u64,
+    },
+    /// A review.
+    Review {
+        /// What it comes to.
+        decision: Decision,
+        /// How many of its findings are blocking.
+        blocking: u64,
+        /// By which the same blocking findings are known again: lower-case hex SHA-256.
+        digest: String,
+    },
+    /// The role asks for a person.
+    NeedsHuman {
+        /// Why, one line.
+        reason: String,
+    },
+}
+
+/// What a person decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "decision")]
+pub enum PersonsVerdict {
+    /// The candidate is good as it is.
+    Approve,
+    /// Go on, with the person's words.
+    GoOn,
 }
 
 /// How the agent's process ended.
@@ -149,6 +192,24 @@ pub enum Event {
         /// The tree (hex) that its worktree was made from: where it is begun again, it is from there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
+        /// Which call of the job it is, from 1; none for `setup` and in a job that has an implementer alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<u64>,
+    },
+    /// The first valid answer of a call, durable before anything is made of it.
+    #[serde(rename = "step.answered")]
+    StepAnswered {
+        /// As in `step.started`.
+        step: String,
+        /// As in `step.started`.
+        call: u64,
+        /// What it is.
+        #[serde(flatten)]
+        answered: Answered,
+        /// The tree (hex) that it is about.
+        tree: String,
+        /// The answer itself.
+        file: FileRef,
     },
     /// A role's call is over and not one of its processes is left.
     #[serde(rename = "step.finished")]
@@ -169,13 +230,16 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         left: Option<FileRef>,
     },
-    /// A role's call that was over has to be made again: nothing that it left is there any more.
+    /// A role's call is made again: nothing that it left is there any more, it failed, or it gave no valid answer.
     #[serde(rename = "step.retried")]
     StepRetried {
         /// As in `step.started`.
         step: String,
         /// Why, one line.
         reason: String,
+        /// It counts among the calls that failed.
+        #[serde(default, skip_serializing_if = "is_false")]
+        failed: bool,
     },
     /// Everything the agent left is one tree now.
     #[serde(rename = "candidate.frozen")]
@@ -223,6 +287,9 @@ pub enum Event {
         exit: u8,
         /// How many findings.
         findings: u64,
+        /// By which the same findings are known again: lower-case hex SHA-256; none without any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
         /// `gate.json`
         report: FileRef,
         /// `gate.log`
@@ -244,6 +311,25 @@ pub enum Event {
     CommitMade {
         /// Commit id.
         commit: String,
+    },
+    /// A person must decide; the worktree waits with all that there is.
+    #[serde(rename = "job.needs_human")]
+    NeedsHuman {
+        /// Exit code.
+        exit: u8,
+        /// Why, one line.
+        reason: String,
+        /// What is written about it, and what no other event names.
+        files: Vec<FileRef>,
+    },
+    /// A person has decided, and the job goes on.
+    #[serde(rename = "job.answered")]
+    Answered {
+        /// What was decided.
+        #[serde(flatten)]
+        verdict: PersonsVerdict,
+        /// The person's words.
+        file: FileRef,
     },
     /// The job passed; worktree and branch are there.
     #[serde(rename = "job.kept")]
@@ -313,7 +399,8 @@ impl Event {
     pub fn ends_with(&self) -> Option<Exit> {
         match self {
             Event::Kept { .. } => Some(Exit::Ok),
-            Event::Refused { exit, .. } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
+            Event::NeedsHuman { exit, .. }
+            | Event::Refused { exit, .. } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
                 Some(Exit::from_code(*exit).unwrap_or(Exit::Internal))
             }
             _ => None,
@@ -325,8 +412,10 @@ impl Event {
         match self {
             Event::Created(created) => vec![&created.task],
             Event::Owned { torn, .. } => torn.iter().collect(),
+            Event::StepAnswered { file, .. } | Event::Answered { file, .. } => vec![file],
             Event::StepFinished { output, left, .. } => std::iter::once(output).chain(left).collect(),
             Event::Frozen { files, .. }
+            | Event::NeedsHuman { files, .. }
             | Event::Refused { files, .. }
             | Event::Failed { files, .. }
             | Event::Interrupted { files, .. } => files.iter().collect(),

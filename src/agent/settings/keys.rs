@@ -5,7 +5,7 @@ use crate::gate::yaml::{Entry, Source, nearest};
 use super::{Owner, checks};
 
 /// How many of [`TOP`] the repository's file can have: the first.
-pub const OF_REPOSITORY: usize = 5;
+pub const OF_REPOSITORY: usize = 9;
 /// At the top, in either file or in the person's.
 pub const TOP: &[&str] = &[
     "version",
@@ -13,6 +13,10 @@ pub const TOP: &[&str] = &[
     "setup",
     "copy",
     "checks",
+    "max_review_rounds",
+    "max_attempts",
+    "max_job_time",
+    "max_agent_calls",
     "confinement",
     "network",
     "hide",
@@ -31,18 +35,9 @@ const WIDENING: &[(&str, Option<&str>)] = &[
     ("worktree_root", None),
     ("profiles", None),
 ];
-const TOP_LATER: &[&str] = &[
-    "max_jobs",
-    "rails",
-    "workspace",
-    "max_review_rounds",
-    "max_attempts",
-    "max_job_time",
-    "max_agent_calls",
-];
+const TOP_LATER: &[&str] = &["max_jobs", "rails", "workspace"];
 /// Below `agents`.
-pub const ROLES: &[&str] = &["implementer"];
-pub(super) const ROLES_LATER: &[&str] = &["planner", "reviewer", "fixer"];
+pub const ROLES: &[&str] = &["planner", "implementer", "reviewer", "fixer"];
 /// Below a role.
 pub const AGENT: &[&str] = &[
     "profile",
@@ -98,7 +93,7 @@ pub(super) fn unknown(source: &Source, entry: &Entry, prefix: &str, known: &[&st
     }
     let near = if prefix.is_empty() { TOP } else { known };
     let hint = match nearest(key, &[near, later].concat()) {
-        _ if ROLES.contains(&key) || ROLES_LATER.contains(&key) => "it belongs below `agents:`".to_owned(),
+        _ if ROLES.contains(&key) => "it belongs below `agents:`".to_owned(),
         _ if prefix.is_empty() && AGENT.contains(&key) => "it belongs below `agents:`, `implementer:`".to_owned(),
         _ if !prefix.is_empty() && TOP.contains(&key) => "it belongs at the top of the file".to_owned(),
         Some(near) if prefix.is_empty() && TOP.contains(&near) && !known.contains(&near) => {

@@ -6,7 +6,8 @@ use crate::gate::yaml::{At, Entry, Node, Source, Value};
 use super::super::command::Input;
 use super::super::profiles::{self, Origin, Profiles};
 use super::super::values;
-use super::keys::{self, AGENT, ROLES, ROLES_LATER, elsewhere, not_here, unknown};
+use crate::job::role::Role;
+use super::keys::{self, AGENT, ROLES, elsewhere, not_here, unknown};
 use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, checks, copy};
 
 /// The profiles that come with agentgate, changed by `profiles:`.
@@ -33,11 +34,19 @@ pub(super) fn settings(
         match key {
             "agents" => {
                 for role in source.map(value, key)? {
-                    match role.key.as_str() {
-                        "implementer" => {
-                            settings.implementer = Some(agent(source, role, "agents.implementer", owner, profiles)?);
-                        }
-                        _ => return Err(unknown(source, role, "agents.", ROLES, ROLES_LATER)),
+                    let Some(which) = Role::of(&role.key) else {
+                        return Err(unknown(source, role, "agents.", ROLES, &[]));
+                    };
+                    let read = agent(source, role, &format!("agents.{}", which.name()), owner, profiles)?;
+                    if which != Role::Implementer && read.agent.is_none() {
+                        let message = format!("`agents.{}` has neither a profile nor a command", which.name());
+                        return Err(source.fault(role.at, &message, "add `profile: NAME` or `command: my-agent --flags`"));
+                    }
+                    match which {
+                        Role::Planner => settings.planner = Some(read),
+                        Role::Implementer => settings.implementer = Some(read),
+                        Role::Reviewer => settings.reviewer = Some(read),
+                        Role::Fixer => settings.fixer = Some(read),
                     }
                 }
             }
@@ -59,6 +68,10 @@ pub(super) fn settings(
             "setup" => settings.setup = setup(source, value)?,
             "copy" => settings.copy = copy::copies(source, value, owner)?,
             "checks" => settings.checks = checks::checks(source, value)?,
+            "max_review_rounds" => settings.max_review_rounds = Some(count(source, value, key, 1, 20)?),
+            "max_attempts" => settings.max_attempts = Some(count(source, value, key, 0, 10)?),
+            "max_agent_calls" => settings.max_agent_calls = Some(count(source, value, key, 1, 1000)?),
+            "max_job_time" => settings.max_job_time = Some(values::duration(source, value, key)?),
             // `version` and `profiles` were read before.
             _ => {}
         }
@@ -140,6 +153,18 @@ fn agent(
         }),
     };
     Ok(settings)
+}
+
+/// A whole number between two bounds.
+fn count(source: &Source, node: &Node, key: &str, least: u64, most: u64) -> Result<u64, String> {
+    let number = u64::from(source.number(node, key)?);
+    match Some(number).filter(|number| (least..=most).contains(number)) {
+        Some(number) => Ok(number),
+        None => {
+            let message = format!("`{key}` is {number}");
+            Err(source.fault(node.at, &message, &format!("a number from {least} to {most}")))
+        }
+    }
 }
 
 fn network(source: &Source, node: &Node) -> Result<Network, String> {

@@ -1,7 +1,7 @@
 mod top;
 
 use super::*;
-use crate::agent::settings::keys::ROLES_LATER;
+use crate::job::role::Role;
 
 fn settings(text: &str) -> Settings {
     Settings::of_repository(text.as_bytes(), &Person::default()).unwrap()
@@ -210,24 +210,33 @@ fn an_error_has_place_snippet_and_hint() {
 #[test]
 fn keys_of_later_versions_are_refused() {
     let hint = "remove it, so that nobody relies on it".to_owned();
-    for key in [
-        "max_jobs",
-        "rails",
-        "workspace",
-        "max_review_rounds",
-        "max_attempts",
-        "max_job_time",
-        "max_agent_calls",
-    ] {
+    for key in ["max_jobs", "rails", "workspace"] {
         let first = format!("1:1: `{key}` is not enforced by this version");
         assert_eq!(refused(&format!("{key}: 1\n")), (first, hint.clone()));
     }
-    for key in ROLES_LATER {
-        let first = format!("1:10: `agents.{key}` is not enforced by this version");
-        assert_eq!(
-            refused(&format!("agents: {{{key}: {{command: x}}}}\n")),
-            (first, hint.clone())
-        );
+}
+
+#[test]
+fn roles_and_their_bounds_are_read() {
+    let read = settings(
+        "agents: {planner: {command: p}, implementer: {command: i}, reviewer: {profile: claude}, fixer: {command: f}}\n\
+         max_review_rounds: 2\nmax_attempts: 0\nmax_job_time: 2h\nmax_agent_calls: 9\n",
+    );
+    for role in Role::ALL {
+        assert!(read.of_role(role).is_some_and(|block| block.agent.is_some()), "{role:?}");
+    }
+    let bounds = (read.max_review_rounds, read.max_attempts, read.max_job_time, read.max_agent_calls);
+    assert_eq!(bounds, (Some(2), Some(0), Some(7200), Some(9)));
+    for (text, first) in [
+        ("max_review_rounds: 0\n", "1:20: `max_review_rounds` is 0"),
+        ("max_attempts: 11\n", "1:15: `max_attempts` is 11"),
+        ("max_agent_calls: 0\n", "1:18: `max_agent_calls` is 0"),
+        (
+            "agents: {reviewer: {timeout: 3m}}\n",
+            "1:10: `agents.reviewer` has neither a profile nor a command",
+        ),
+    ] {
+        assert_eq!(refused(text).0, first);
     }
 }
 
@@ -247,7 +256,7 @@ fn unknown_keys_are_refused() {
         (
             "foo: 1\n",
             "1:1: unknown key `foo`",
-            "known here: version, agents, setup, copy, checks",
+            "known here: version, agents, setup, copy, checks, max_review_rounds, max_attempts, max_job_time, max_agent_calls",
         ),
         ("set_up: [x]\n", "1:1: unknown key `set_up`", "did you mean `setup`?"),
         (

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
-use super::steps::{SAVED_INDEX, STEP};
+use super::steps::SAVED_INDEX;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
 use crate::gate::leftovers;
@@ -20,7 +20,10 @@ use crate::git::settings::ContentSettings;
 use crate::git::snapshot::{Hidden, Stage};
 use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
-use crate::job::left::Left;
+use crate::job::left::{Left, RawPath};
+use crate::job::machine::IMPLEMENT;
+use crate::job::pipeline::Call;
+use crate::job::role::Role;
 use crate::job::{AgentEnd, Event, FileRef};
 use crate::store;
 
@@ -30,7 +33,8 @@ const REPLACED: &str = "git.replaced";
 impl Job {
     /// Makes one tree of what the agent left, after it `ended` so, and saves beside it what the tree does not
     /// show. What comes back is the event that says so, and the file with all that another process would need.
-    pub(super) fn freeze(&mut self, ended: &AgentEnd, watch: &dyn Watch) -> Result<(Event, FileRef)> {
+    pub(super) fn freeze(&mut self, call: &Call, ended: &AgentEnd, watch: &dyn Watch) -> Result<(Event, FileRef)> {
+        self.suffix = call.number.filter(|number| *number > 1).map_or_else(String::new, |number| format!("-{number}"));
         watch.step("freeze what the agent left");
         let worktree = self.worktree.clone().context("no worktree")?;
         let content = self.content.clone().context("no settings")?;
@@ -131,6 +135,7 @@ impl Job {
             lfs::bring(&base, &candidate, &from, &lfs::store(&content, &self.checkout.common))?,
             watch,
         );
+        let frozen_tree = frozen.tree();
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.name_leftovers(&left, &hidden);
@@ -138,8 +143,17 @@ impl Job {
         record.withheld.clone_from(&self.withheld);
         record.last_output.clone_from(&self.last_output);
         record.met_a_wall = self.met_a_wall;
+        if call.number.is_some() {
+            let before = self.left.iter().flat_map(|left| left.outside.clone());
+            let now = self.outside_of_step(call, frozen_tree)?;
+            record.outside = match call.role {
+                Role::Fixer => Vec::new(),
+                _ => before.chain(now.iter().map(|path| RawPath::of(path))).collect(),
+            };
+        }
         let json = format!("{:#}\n", serde_json::to_value(&record)?);
-        let file = self.owner.folder.save(store::FROZEN, json.as_bytes())?;
+        let file = self.owner.folder.save(&self.numbered(store::FROZEN), json.as_bytes())?;
+        self.left = Some(record.clone());
         // Before it is said that the step is finished: from then on nobody makes it again.
         if let Err(error) = self.write_record_ref()
             && record.collisions.is_empty()
@@ -164,9 +178,16 @@ impl Job {
         };
         watch.step(&format!("the agent is started again: {lost}"));
         self.owner.append(&Event::StepRetried {
-            step: STEP.into(),
+            step: self.owner.state.progress.calling.as_ref().map_or_else(|| IMPLEMENT.to_owned(), |call| call.step.clone()),
             reason: lost.into(),
+            failed: false,
         })
+    }
+
+    /// The name of a file of the record that each writing call has one of: `ignored.tar`, `ignored-3.tar`.
+    pub(super) fn numbered(&self, name: &str) -> String {
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+        format!("{stem}{}.{ending}", self.suffix)
     }
 
     /// Whether a tree is in the clone's store.
@@ -195,7 +216,7 @@ impl Job {
             ));
             return Ok(());
         }
-        self.owner.folder.save(store::HIDDEN, &archive)?;
+        self.owner.folder.save(&self.numbered(store::HIDDEN), &archive)?;
         for (paths, why) in [
             (hidden, "the agent's own ignore rules hide"),
             (inside, "inside submodules the agent left"),
@@ -227,8 +248,9 @@ impl Job {
         let folder = &self.owner.folder;
         [store::HIDDEN, store::BUNDLE, store::GIT_DIRS]
             .into_iter()
+            .map(|name| self.numbered(name))
             .filter(|name| folder.path.join(name).exists())
-            .map(|name| folder.describe(name))
+            .map(|name| folder.describe(&name))
             .collect()
     }
 
@@ -295,7 +317,7 @@ impl Job {
         let shown = names.iter().take(10).copied().collect::<Vec<_>>().join(", ");
         match saved {
             Ok(Some(bytes)) => {
-                self.owner.folder.save(store::BUNDLE, &bytes)?;
+                self.owner.folder.save(&self.numbered(store::BUNDLE), &bytes)?;
                 self.notices
                     .push(format!("the agent left {shown}; saved in {}", store::BUNDLE));
             }
@@ -347,7 +369,7 @@ impl Job {
             .flat_map(|dir| evidence::files_below(dir, &private))
             .collect();
         let (archive, left_out) = evidence::archive(&private, &paths)?;
-        self.owner.folder.save(store::GIT_DIRS, &archive)?;
+        self.owner.folder.save(&self.numbered(store::GIT_DIRS), &archive)?;
         self.notices.push(format!(
             "the agent's git dir holds what its refs do not show; saved as it is in {}",
             store::GIT_DIRS

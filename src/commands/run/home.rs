@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::prepare::Job;
+use crate::agent::effective::Effective;
 use crate::agent::home::{Home, LoginError, Person, Wishes};
 use crate::commands::Surroundings;
 use crate::exit::{Exit, Stop};
@@ -16,9 +17,9 @@ impl Job {
     ///
     /// # Errors
     /// Exit 64 where a file that was asked for cannot be copied.
-    pub(super) fn make_home(&mut self, worktree: &Worktree) -> Result<Home> {
+    pub(super) fn make_home(&mut self, worktree: &Worktree, effective: &Effective) -> Result<Home> {
         let git = persons_config(&self.checkout)?;
-        let home_files = self.home_files();
+        let home_files = self.home_files(effective);
         let wishes = Wishes {
             job: &self.owner.folder.id,
             worktree: &worktree.path,
@@ -42,8 +43,7 @@ impl Job {
 
     /// The files that the person lets in, and the profile's logins that are there: nobody asked for those, so
     /// that one is missing, or a link, is no news.
-    fn home_files(&self) -> Vec<PathBuf> {
-        let effective = &self.effective;
+    fn home_files(&self, effective: &Effective) -> Vec<PathBuf> {
         let is_file = |below: &&String| {
             let real = self.surroundings.home().map(|home| home.join(below));
             real.is_some_and(|real| real.symlink_metadata().is_ok_and(|meta| meta.is_file()))

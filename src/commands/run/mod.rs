@@ -3,6 +3,8 @@
 //! next -> do -> append what happened -> fold, until the machine says that the job is over. All
 //! that could be refused is refused in `prepare`, before anything was made.
 
+mod answers;
+mod call;
 mod checks;
 mod copy;
 mod credentials;
@@ -34,10 +36,11 @@ use crate::process::signals;
 use crate::store::{RESUME, Standing};
 
 pub use checks::not_run;
+pub use call::log_name;
 pub use copy::Copies;
 pub use home::login_lock;
 pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};
-pub use resume::{Again, Resumed, resume, unfinished};
+pub use resume::{Again, Persons, Resumed, resume, unfinished};
 
 /// What the person asked for.
 #[derive(Clone, Debug)]
@@ -170,7 +173,7 @@ fn drive(job: &mut prepare::Job, watch: &dyn Watch) -> Result<Exit> {
         // so that it is in the record.
         let frozen_or_empty = job.owner.state.frozen.is_some() || job.owner.state.agent.is_none();
         if let Some(signal) = signals::pending()
-            && !matches!(step, Step::End(_) | Step::Done(_) | Step::Keep)
+            && !matches!(step, Step::End(_) | Step::Done(_) | Step::Keep | Step::NeedsHuman(_))
             && frozen_or_empty
         {
             step = Step::End(Ending::Interrupted(signal));
@@ -178,7 +181,9 @@ fn drive(job: &mut prepare::Job, watch: &dyn Watch) -> Result<Exit> {
         match step {
             Step::Preflight => job.preflight()?,
             Step::AddWorktree => job.add_worktree(watch)?,
-            Step::RunAgent => job.run_agent(watch)?,
+            Step::Call(call) => job.call(&call, watch)?,
+            Step::Retry { step, reason, failed } => job.retry(&step, &reason, failed)?,
+            Step::NeedsHuman(reason) => job.needs_human(&reason, watch)?,
             Step::Freeze => job.pin(watch)?,
             Step::Judge => job.judge(watch)?,
             Step::Commit => job.commit(watch)?,

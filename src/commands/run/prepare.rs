@@ -30,6 +30,7 @@ use crate::git::shadow::Shadow;
 use crate::git::snapshot::{Frozen, Stage};
 use crate::git::worktree::Worktree;
 use crate::job::left::Left;
+use crate::job::role::{ATTEMPTS, Pipeline, REVIEW_ROUNDS, Role};
 use crate::job::{Created, Event};
 use crate::lock::{LockGuard, Wait};
 use crate::process::{MARK, signals};
@@ -83,7 +84,70 @@ pub struct Job {
     pub(super) met_a_wall: bool,
     /// Who named the agent and set its limits.
     pub(super) origin: Origin,
+    /// The roles beside the implementer.
+    pub(super) seats: Vec<Seat>,
+    /// The agent's copy of the task.
+    pub(super) task_file: PathBuf,
+    /// Where roles answer.
+    pub(super) outbox: PathBuf,
+    /// What the names of the last writing call's files have before their ending.
+    pub(super) suffix: String,
+    /// Copies and set-up are in the worktree.
+    pub(super) ready: bool,
+    /// Why the last call gave no valid answer, asked for the second time.
+    pub(super) unanswered: Option<String>,
     pub(super) _lock: LockGuard,
+}
+
+/// A role with the agent that acts in it.
+#[derive(Clone, Debug)]
+pub struct Seat {
+    pub(super) role: Role,
+    pub(super) effective: Effective,
+    /// Its program, or why it cannot be started.
+    pub(super) agent: Result<Found, Stop>,
+    pub(super) walls: Walls,
+    pub(super) model_label: Option<String>,
+}
+
+/// The roles beside the implementer that the settings name; a reviewer's findings are mended by the implementer
+/// where they name no fixer.
+pub(super) fn seats_of(chosen: &Chosen<'_>, surroundings: &Surroundings) -> Result<Vec<Seat>> {
+    let names = |role: Role| {
+        let files = [chosen.repository, &chosen.person.settings];
+        files.iter().any(|settings| settings.of_role(role).is_some())
+    };
+    let mut roles: Vec<Role> = [Role::Planner, Role::Reviewer].into_iter().filter(|role| names(*role)).collect();
+    if names(Role::Fixer) || names(Role::Reviewer) {
+        roles.push(Role::Fixer);
+    }
+    let mut seats = Vec::new();
+    for role in roles {
+        let effective = chosen.effective_of(role, surroundings)?;
+        seats.push(Seat {
+            role,
+            agent: implementer::found(&effective, surroundings),
+            walls: implementer::walls(&effective, surroundings)?,
+            model_label: effective.model_label.clone(),
+            effective,
+        });
+    }
+    Ok(seats)
+}
+
+/// The shape of a job with these roles; none where there is an implementer alone.
+pub(super) fn pipeline_of(chosen: &Chosen<'_>, seats: &[Seat]) -> Option<Pipeline> {
+    let has = |role: Role| seats.iter().any(|seat| seat.role == role);
+    let (here, mine) = (chosen.repository, &chosen.person.settings);
+    (!seats.is_empty()).then(|| Pipeline {
+        planner: has(Role::Planner),
+        reviewer: has(Role::Reviewer),
+        fixer: has(Role::Fixer),
+        max_review_rounds: here.max_review_rounds.or(mine.max_review_rounds).unwrap_or(REVIEW_ROUNDS),
+        max_attempts: here.max_attempts.or(mine.max_attempts).unwrap_or(ATTEMPTS),
+        max_job_time: here.max_job_time.or(mine.max_job_time),
+        max_agent_calls: here.max_agent_calls.or(mine.max_agent_calls),
+    })
 }
 
 /// Checks everything and takes the lock; then the job exists.
@@ -142,6 +206,15 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     let effective = chosen.effective(surroundings)?;
     let origin = chosen.origin(surroundings);
     let agent = implementer::found(&effective, surroundings)?;
+    let seats = seats_of(&chosen, surroundings)?;
+    for seat in &seats {
+        if let Err(stop) = &seat.agent {
+            let mut stop = stop.clone();
+            stop.message = format!("{}: {}", seat.role.name(), stop.message);
+            return Err(stop.into());
+        }
+    }
+    let pipeline = pipeline_of(&chosen, &seats);
     let host = label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?.unwrap_or_else(|| "local".into());
     let walls = implementer::walls(&effective, surroundings)?;
     let mut notices = walls.odd_to_hide()?;
@@ -190,8 +263,10 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         clone: text(&checkout.clone)?,
         worktree: text(&places.worktree)?,
         private: text(&places.private)?,
+        pipeline,
     };
     notices.append(&mut copies.notices);
+    let (task_file, outbox) = (places.mark(), places.outbox());
     let mut job = Job {
         checkout,
         surroundings: surroundings.clone(),
@@ -227,6 +302,12 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         last_output: String::new(),
         met_a_wall: false,
         origin,
+        seats,
+        task_file,
+        outbox,
+        suffix: String::new(),
+        ready: false,
+        unanswered: None,
         _lock: lock,
     };
     job.owner.append(&Event::Created(created))?;

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use super::checks::settle;
 use super::copy::Copies;
 use super::inputs::{must_be_clean, program_of, rules_of, source_words, take_lock, task_place};
-use super::prepare::Job;
+use super::prepare::{Job, seats_of};
 use super::request::Request;
 use super::{Begun, Options, Report, finish};
 use crate::commands::closing::Closing;
@@ -26,7 +26,9 @@ use crate::git::places::Places;
 use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::snapshot::Frozen;
-use crate::job::Created;
+use crate::gate::credentials::search;
+use crate::job::answer::MAX;
+use crate::job::{Created, Event, PersonsVerdict};
 use crate::job::left::Left;
 use crate::job::log::sha256_hex;
 use crate::job::machine::State;
@@ -51,6 +53,55 @@ pub struct Again {
     pub wait: Wait,
     /// `--verbose`
     pub verbose: bool,
+    /// What a person says to a job that waits for one (`answer`).
+    pub answer: Option<Persons>,
+}
+
+/// What a person says.
+#[derive(Clone, Debug)]
+pub struct Persons {
+    /// What it comes to.
+    pub verdict: PersonsVerdict,
+    /// The words, for the role whose turn it is.
+    pub words: Vec<u8>,
+}
+
+impl Persons {
+    /// Of `answer`'s options: a file with words, or the approval.
+    ///
+    /// # Errors
+    /// Exit 64 for a file that cannot be read, is empty or holds a credential.
+    pub fn of(here: &Surroundings, file: Option<&Path>) -> Result<Persons> {
+        let Some(given) = file else {
+            return Ok(Persons {
+                verdict: PersonsVerdict::Approve,
+                words: b"approved as it is\n".to_vec(),
+            });
+        };
+        let bad = |what: String| Stop::new(Exit::Usage, format!("--file {}: {what}", given.display()));
+        let words = std::fs::File::open(here.cwd.join(given))
+            .and_then(|file| {
+                let mut words = Vec::new();
+                std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX + 1), &mut words)?;
+                Ok(words)
+            })
+            .map_err(|error| bad(error.to_string()).hint("write what is to be done into a text file"))?;
+        if words.len() as u64 > MAX {
+            return Err(bad(format!("more than {MAX} bytes")).hint("shorten it").into());
+        }
+        if std::str::from_utf8(&words).map_or(true, |text| text.trim().is_empty()) {
+            return Err(bad("no text".to_owned()).hint("write what is to be done into it").into());
+        }
+        if let Some(hit) = search(&words).first() {
+            return Err(bad(format!("line {} holds a credential ({})", hit.line, hit.rule))
+                .hint("agents read it, and it goes into the record: name where the secret is instead")
+                .into());
+        }
+        Ok(Persons {
+            verdict: PersonsVerdict::GoOn,
+            words,
+        })
+    }
 }
 
 /// What came of it.
@@ -114,8 +165,12 @@ pub fn resume(
     let lock = take_lock(&checkout, id, &words, again.wait, watch)?;
     let (owner, created) = drop::take(&store, id)?;
     let record = folder.path.clone();
-    if let Some(over) = over(&folder, &owner, &created)? {
-        super::forget(&record);
+    if let Some(answer) = &again.answer {
+        must_wait(&checkout, &owner, &created, answer)?;
+    } else if let Some(over) = over(&folder, &owner, &created)? {
+        if over.exit() != Exit::NeedsHuman {
+            super::forget(&record);
+        }
         return Ok(Resumed::Over(over));
     }
     let Some(request) = Request::read(&folder)? else {
@@ -136,7 +191,7 @@ pub fn resume(
     };
     let mut options = request.options(id);
     options.verbose |= again.verbose;
-    let mut job = restore(&request, &options, here, checkout, owner, created, lock)?;
+    let mut job = restore(&request, &options, here, checkout, owner, created, lock, again.answer.is_some())?;
     let ended = process::end_marked(&job.places.mark())?;
     if ended > 0 {
         job.notices.push(match ended {
@@ -145,8 +200,16 @@ pub fn resume(
         });
     }
     signals::outlive_hangup();
-    if job.owner.state.ended.is_none() {
+    if job.owner.state.ended.is_none() || again.answer.is_some() {
         job.take(watch)?;
+    }
+    if let Some(answer) = &again.answer {
+        let number = job.owner.state.progress.persons.len() + 1;
+        let file = job.owner.folder.save(&format!("person-{number}.md"), &answer.words)?;
+        job.owner.append(&Event::Answered {
+            verdict: answer.verdict,
+            file,
+        })?;
     }
     if let Err(error) = begun(&job.begun()) {
         return Err(job.broke(error));
@@ -159,6 +222,30 @@ pub fn resume(
     }
     let surroundings = job.surroundings.clone();
     finish(job, &options, &surroundings, watch).map(Resumed::Ran)
+}
+
+/// Refuses an answer to a job that did not ask, that has nothing to approve, or whose worktree holds edits that
+/// going on would lose.
+fn must_wait(checkout: &Checkout, owner: &Owner, created: &Created, answer: &Persons) -> Result<()> {
+    let (id, state) = (&owner.folder.id, &owner.state);
+    let agentgate = typed(checkout);
+    let quoted = shell_words::quote(id);
+    if state.ended != Some(Exit::NeedsHuman) || state.dropped {
+        return Err(
+            Stop::new(Exit::WrongState, format!("job {id} asks nothing: {}", drop::words(state)))
+                .hint(format!("{agentgate} log {quoted} shows what it did"))
+                .into(),
+        );
+    }
+    if answer.verdict == PersonsVerdict::Approve && (state.gate != Some(0) || state.frozen.is_none()) {
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("job {id} has no candidate that passed the gate, so there is nothing to approve"),
+        )
+        .hint(format!("{agentgate} answer {quoted} --file ANSWER.md says what is to be done"))
+        .into());
+    }
+    remains::of(checkout, state, created, id).must_be_removable(checkout, state, created, id, remains::Edits::Refuse)
 }
 
 /// A job that needs nothing any more: how it came to its end.
@@ -255,7 +342,9 @@ fn gone(id: &str, what: &str) -> Stop {
     Stop::new(Exit::WrongState, format!("job {id} cannot be gone on with: {what}")).hint("nothing was changed")
 }
 
-/// The job as it was, from its record; refused where that or what it names is not there.
+/// The job as it was, from its record; refused where that or what it names is not there. `goes_on`: although its
+/// log says of an end, since a person has answered.
+#[expect(clippy::too_many_arguments, reason = "what the record is to be put together with")]
 fn restore(
     request: &Request,
     options: &Options,
@@ -264,6 +353,7 @@ fn restore(
     owner: Owner,
     created: Created,
     lock: LockGuard,
+    goes_on: bool,
 ) -> Result<Job> {
     let id = owner.folder.id.clone();
     let surroundings = request.surroundings(here);
@@ -323,7 +413,7 @@ fn restore(
     let effective = chosen.effective(&surroundings)?;
     let origin = chosen.origin(&surroundings);
     let agent = implementer::found(&effective, &surroundings);
-    if state.agent.is_none() && state.ended.is_none() {
+    if (state.agent.is_none() && state.ended.is_none()) || goes_on {
         if let Err(stop) = &agent {
             return Err(stop.clone().into());
         }
@@ -339,19 +429,25 @@ fn restore(
             must_be_clean(&checkout, task_place(&surroundings.cwd, &options.task).as_deref())?;
         }
     }
+    let seats = match state.ended {
+        Some(_) if !goes_on => Vec::new(),
+        _ => seats_of(&chosen, &surroundings)?,
+    };
     let walls = implementer::walls(&effective, &surroundings)?;
     let identity = Identity::of(&checkout)?;
     let copies = match state.gate {
-        None if state.ended.is_none() => Copies::plan(&checkout, base, &effective.copy)?,
-        _ => Copies::default(),
+        Some(_) if !goes_on && created.pipeline.is_none() => Copies::default(),
+        _ if state.ended.is_some() && !goes_on => Copies::default(),
+        _ => Copies::plan(&checkout, base, &effective.copy)?,
     };
-    let places = places_of(&owner, &created)?;
+    let places = places_of(&owner, &created, goes_on)?;
     let head = match state.preflight {
         true => base,
         false => checkout.head()?.commit,
     };
     checkout.git = checkout.git.marked(MARK, &places.mark());
     let confined = state.confined.clone();
+    let (task_file, outbox) = (places.mark(), places.outbox());
     let mut job = Job {
         checkout,
         surroundings,
@@ -387,16 +483,34 @@ fn restore(
         last_output: String::new(),
         met_a_wall: false,
         origin,
+        seats,
+        task_file,
+        outbox,
+        suffix: String::new(),
+        ready: false,
+        unanswered: None,
         _lock: lock,
     };
     if let Some(left) = left {
         job.bring_back(left)?;
     }
+    // Only that of the last step tells what is there now; one that is under way begins from the one before it.
     Ok(job)
 }
 
 impl Job {
     /// What an earlier owner had reached.
+    /// The last candidate that is good, for a step that is made again.
+    pub(super) fn bring_back_good(&mut self) -> Result<()> {
+        self.frozen = None;
+        self.verdict = None;
+        self.left = None;
+        match left_of(&self.owner)? {
+            Some(left) => self.bring_back(left),
+            None => Ok(()),
+        }
+    }
+
     fn bring_back(&mut self, left: Left) -> Result<()> {
         if self.has_tree(&left.tree) {
             let frozen = Frozen::restored(&left)?;
@@ -481,7 +595,10 @@ fn task_of(owner: &Owner, created: &Created) -> Result<(Task, Vec<u8>)> {
 
 /// What was frozen by an earlier owner, as far as the log says that it was.
 fn left_of(owner: &Owner) -> Result<Option<Left>> {
-    let Some(file) = &owner.state.left else { return Ok(None) };
+    let good = owner.state.progress.good.as_ref().and_then(|(_, left)| left.as_ref());
+    let Some(file) = owner.state.left.as_ref().or(good) else {
+        return Ok(None);
+    };
     let Some(bytes) = recorded(owner, &file.name, &file.sha256)? else {
         return Ok(None);
     };
@@ -501,14 +618,14 @@ fn recorded(owner: &Owner, name: &str, sha256: &str) -> Result<Option<Vec<u8>>> 
 }
 
 /// Where it will work: beside the places of its earlier owners.
-fn places_of(owner: &Owner, created: &Created) -> Result<Places> {
+fn places_of(owner: &Owner, created: &Created, goes_on: bool) -> Result<Places> {
     let id = &owner.folder.id;
     let first = PathBuf::from(&created.worktree);
     let root = first.parent().map(Path::to_owned).unwrap_or_default();
     let mut places = Places::of(&root, id);
     places.private = PathBuf::from(&created.private);
     let state: &State = &owner.state;
-    if state.ended.is_some() {
+    if state.ended.is_some() && !goes_on {
         places.worktree = PathBuf::from(state.place().unwrap_or(&created.worktree));
         return Ok(places);
     }

@@ -191,6 +191,10 @@ impl Job {
         let reason = self.owner.state.reason.clone();
         let mut notices = self.notices.clone();
         let mut afterwards = Vec::new();
+        let waits = exit == Exit::NeedsHuman;
+        if waits {
+            afterwards.extend(self.dispute_words());
+        }
         if matches!(exit, Exit::AgentFailed | Exit::NothingToCommit) {
             if !self.last_output.is_empty() {
                 notices.push(format!("its last words:\n{}", self.last_output));
@@ -225,6 +229,25 @@ impl Job {
                 format!("{agentgate} drop {id}"),
                 "give it up; the record stays".to_owned(),
             ));
+        } else if waits {
+            next.push((
+                format!("cat {}", shell(&folder.path.join(store::DISPUTE))),
+                "what a person has to decide".to_owned(),
+            ));
+            if self.frozen.is_some() {
+                next.push((
+                    format!("git -C {} diff --cached", shell(&self.places.worktree)),
+                    "the change so far".to_owned(),
+                ));
+            }
+            next.push((
+                format!("{agentgate} answer {id} --file ANSWER.md"),
+                "say what is to be done; the job goes on".to_owned(),
+            ));
+            if self.owner.state.gate == Some(0) {
+                next.push((format!("{agentgate} answer {id} --approve"), "take it as it is".to_owned()));
+            }
+            next.push((format!("{agentgate} drop {id}"), "give it up; the record stays".to_owned()));
         } else {
             if self.frozen.as_ref().is_some_and(|frozen| frozen.changed > 0) {
                 let patch = format!("cat {}", shell(&folder.path.join(store::PATCH)));
@@ -273,7 +296,7 @@ impl Job {
         Report {
             job_id: folder.id.clone(),
             base: self.created.base.clone(),
-            worktree: kept.then(|| self.places.worktree.clone()),
+            worktree: (kept || waits).then(|| self.places.worktree.clone()),
             branch: kept.then(|| format!("agent/{}", folder.id)),
             commit: self.owner.state.commit.clone(),
             record: folder.path.clone(),

@@ -35,6 +35,7 @@ impl Job {
             step: SETUP.into(),
             role: SETUP.into(),
             tree: None,
+            call: None,
         })?;
         let log = self.owner.folder.path.join(store::SETUP_LOG);
         files::replace(&log, b"", 0o600)?;

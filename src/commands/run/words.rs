@@ -1,8 +1,13 @@
 //! How an agent starts and ends, for the log and for people.
 
-use super::prepare::Job;
+use std::time::Duration;
+
+use super::inputs::program_of;
+use super::prepare::{Job, Seat};
 use crate::gate::credentials;
 use crate::job::AgentEnd;
+use crate::job::pipeline::Call;
+use crate::job::role::Role;
 use crate::process::Ending;
 use crate::task::format_duration;
 
@@ -17,14 +22,24 @@ pub(super) fn speaks_of_a_wall(output: &str) -> bool {
 }
 
 impl Job {
-    /// What is said when the agent starts.
-    pub(super) fn banner(&self, tier: &str) -> String {
+    /// What is said when a role's agent starts.
+    pub(super) fn banner(&self, call: &Call, seat: &Seat, limit: Duration, tier: &str) -> String {
         let by = |who: &Option<String>| who.as_ref().map_or_else(String::new, |who| format!(" by {who}"));
-        let mut words = vec![format!(
-            "limit {}{}",
-            format_duration(self.created.timeout),
-            by(&self.origin.limit)
-        )];
+        if call.role != Role::Implementer {
+            let mut words = vec![format!("limit {}", format_duration(limit.as_secs())), tier.to_owned()];
+            words.extend(seat.walls.narrowed());
+            if !call.role.writes() {
+                words.push("reads only".to_owned());
+            }
+            return format!(
+                "{} ({}): {} ({})",
+                call.role.name(),
+                call.step,
+                program_of(&seat.effective.source),
+                words.join(", ")
+            );
+        }
+        let mut words = vec![format!("limit {}{}", format_duration(limit.as_secs()), by(&self.origin.limit))];
         if let Some(seconds) = self.effective.idle_timeout {
             words.push(format!(
                 "idle limit {}{}",
@@ -34,8 +49,12 @@ impl Job {
         }
         words.push(tier.to_owned());
         words.extend(self.walls.narrowed());
+        let step = match call.number {
+            Some(_) => format!("implementer ({})", call.step),
+            None => "agent".to_owned(),
+        };
         format!(
-            "agent {}, from {} ({})",
+            "{step} {}, from {} ({})",
             self.created.agent,
             self.origin.agent,
             words.join(", ")
