@@ -43,11 +43,10 @@ impl Job {
     /// Takes away what the last call had: its home, its git dir, its temporary files, its answers. What was set
     /// aside of ignored folders to make one tree goes back, since tools in the worktree may need it.
     pub(super) fn sweep_up(&mut self) -> Result<()> {
-        self.stage = None;
         for (from, to) in self.frozen.iter_mut().flat_map(|frozen| std::mem::take(&mut frozen.put_back)) {
             files::rename_long(&to, &from).with_context(|| format!("cannot put {} back", from.display()))?;
         }
-        for name in ["git", "tmp", "outbox", "home", "stage", "stage.tmp"] {
+        for name in ["git", "tmp", "outbox", "home"] {
             files::remove_tree(&self.places.private.join(name))?;
         }
         for name in ["git", "tmp", "outbox", "home"] {
@@ -301,17 +300,8 @@ impl Job {
             Some(((tree, _), _)) => tree.clone(),
             None => base.clone(),
         };
-        let worktree = self.worktree.clone().context("no worktree")?;
-        let content = self.content.clone().context("no settings")?;
-        let stage = Stage::make(
-            &content,
-            &self.places.private,
-            &worktree.path,
-            &self.places.private.join(SAVED_INDEX),
-            &self.created.base,
-            self.walls.tool(Vec::new()),
-        )?;
-        evidence::patch(&self.checkout.git, &stage, &base, &tree)
+        let stage = self.stage.as_ref().context("nothing was staged")?;
+        evidence::patch(&self.checkout.git, stage, &base, &tree)
     }
 
     /// What the fixer has to mend, or a reviewer is to know of: the gate's findings, else the last review's.
@@ -371,7 +361,7 @@ impl Job {
     /// What is disputed, for the person who decides.
     fn dispute(&self, reason: &str) -> Result<String> {
         let progress = &self.owner.state.progress;
-        let mut text = format!("# Job {} waits for a person\n\n{reason}\n", self.owner.folder.id);
+        let mut text = format!("Job {} waits for a person.\n\n{reason}\n", self.owner.folder.id);
         text.push_str(&format!(
             "\n{} call(s), {} round(s), {} fix(es) so far.\n",
             progress.calls, progress.rounds, progress.fixes
@@ -382,7 +372,7 @@ impl Job {
                 Decision::RequestChanges => "requests changes",
                 Decision::NeedsHuman => "asks for a person",
             };
-            text.push_str(&format!("\n## The last review {decision}\n\n{}\n", review.summary));
+            text.push_str(&format!("\nThe last review {decision}: {}\n", review.summary));
             for finding in &review.findings {
                 let line = finding.line.map_or_else(String::new, |line| format!(":{line}"));
                 let blocking = if finding.blocking { "blocking" } else { "not blocking" };
@@ -390,7 +380,7 @@ impl Job {
             }
         }
         if let Some(verdict) = &self.verdict {
-            text.push_str(&format!("\n## The gate\n\n{}\n", gate::render::summary(verdict)));
+            text.push_str(&format!("\nThe gate: {}\n", gate::render::summary(verdict)));
         }
         Ok(gate::render::lines(&text))
     }
@@ -400,7 +390,8 @@ impl Job {
         let path = self.owner.folder.path.join(store::DISPUTE);
         let text = files::read_small(&path, 4 * answer::MAX).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
-        let lines = text.lines().skip(1).map(str::trim).filter(|line| !line.is_empty());
+        // Title and reason stand in the report by themselves.
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).skip(2);
         lines.take(20).map(str::to_owned).collect()
     }
 

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::call::log_name;
 use super::prepare::Job;
 use super::words::speaks_of_a_wall;
 use super::{Begun, Report};
@@ -287,8 +288,10 @@ impl Job {
                 ));
             }
             if self.owner.state.agent.is_some() {
+                let call = self.owner.state.progress.calling.as_ref();
+                let log = log_name(call.and_then(|call| call.number));
                 next.push((
-                    format!("cat {}", shell(&folder.path.join(store::AGENT_LOG))),
+                    format!("cat {}", shell(&folder.path.join(log))),
                     "what the agent said".to_owned(),
                 ));
             }
