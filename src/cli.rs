@@ -490,7 +490,12 @@ pub struct AnswerArgs {
     /// The job's id
     pub id: String,
     /// Text for the role whose turn it is; the job gets its rounds anew
-    #[arg(long, value_name = "FILE", required_unless_present = "approve", conflicts_with = "approve")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "approve",
+        conflicts_with = "approve"
+    )]
     pub file: Option<PathBuf>,
     /// Take the candidate as it is
     #[arg(long)]

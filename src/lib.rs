@@ -318,9 +318,7 @@ fn dispatch(
         Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
         Command::Attach(args) => Outcome::Attach(commands::attach::attach(surroundings, &args.id, &mut report::news)?),
         Command::Wait(args) => Outcome::Wait(commands::wait::wait(surroundings, &args.ids, args.timeout)?),
-        Command::Answer(args) if args.detach && leave.is_none() => {
-            Outcome::Detached(commands::detach::detach(words)?)
-        }
+        Command::Answer(args) if args.detach && leave.is_none() => Outcome::Detached(commands::detach::detach(words)?),
         Command::Answer(args) => {
             let again = commands::run::Again {
                 id: args.id,

@@ -211,7 +211,9 @@ pub fn digest<const N: usize>(findings: impl Iterator<Item = [impl AsRef<[u8]>; 
 
 /// One line of a role's text for the log: printable, and cut.
 pub fn line(text: &str) -> String {
-    let letters = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let letters = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter });
     let line: String = letters.take(LONGEST).collect();
     line.trim().to_owned()
 }
@@ -242,7 +244,10 @@ mod tests {
         };
         assert_eq!(review.blocking().count(), 1);
         let ask = r#"{"reason": "r", "question": "q"}"#;
-        assert!(matches!(Answer::parse(NEEDS_HUMAN, ask.as_bytes()), Ok(Answer::NeedsHuman(_))));
+        assert!(matches!(
+            Answer::parse(NEEDS_HUMAN, ask.as_bytes()),
+            Ok(Answer::NeedsHuman(_))
+        ));
     }
 
     #[test]
@@ -251,13 +256,41 @@ mod tests {
             (PLAN, "", "EOF"),
             (PLAN, "{}", "missing field `summary`"),
             (PLAN, r#"{"summary": "s", "steps": []}"#, "0 steps"),
-            (PLAN, r#"{"summary": "s", "steps": [], "more": 1}"#, "unknown field `more`"),
-            (PLAN, r#"{"summary": "s", "summary": "s", "steps": []}"#, "duplicate field"),
-            (PLAN, r#"{"summary": "s", "steps": [{"title": "t", "detail": "d", "files": []}]}"#, "steps[0].files is empty"),
-            (PLAN, r#"{"summary": "s", "steps": [{"title": "t", "detail": "d", "files": ["/etc"]}]}"#, "steps[0].files"),
-            (PLAN, r#"{"summary": "s", "steps": [{"title": " ", "detail": "d", "files": ["a"]}]}"#, "steps[0].title is empty"),
-            (REVIEW, r#"{"decision": "ok", "summary": "s", "findings": []}"#, "unknown variant `ok`"),
-            (REVIEW, r#"{"decision": "request_changes", "summary": "s", "findings": []}"#, "without a finding"),
+            (
+                PLAN,
+                r#"{"summary": "s", "steps": [], "more": 1}"#,
+                "unknown field `more`",
+            ),
+            (
+                PLAN,
+                r#"{"summary": "s", "summary": "s", "steps": []}"#,
+                "duplicate field",
+            ),
+            (
+                PLAN,
+                r#"{"summary": "s", "steps": [{"title": "t", "detail": "d", "files": []}]}"#,
+                "steps[0].files is empty",
+            ),
+            (
+                PLAN,
+                r#"{"summary": "s", "steps": [{"title": "t", "detail": "d", "files": ["/etc"]}]}"#,
+                "steps[0].files",
+            ),
+            (
+                PLAN,
+                r#"{"summary": "s", "steps": [{"title": " ", "detail": "d", "files": ["a"]}]}"#,
+                "steps[0].title is empty",
+            ),
+            (
+                REVIEW,
+                r#"{"decision": "ok", "summary": "s", "findings": []}"#,
+                "unknown variant `ok`",
+            ),
+            (
+                REVIEW,
+                r#"{"decision": "request_changes", "summary": "s", "findings": []}"#,
+                "without a finding",
+            ),
             (
                 REVIEW,
                 r#"{"decision": "approve", "summary": "s", "findings": [{"path": "a", "message": "m", "blocking": true}]}"#,
@@ -268,7 +301,11 @@ mod tests {
                 r#"{"decision": "approve", "summary": "s", "findings": [{"path": "a", "line": 0, "message": "m", "blocking": false}]}"#,
                 "findings[0].line is 0",
             ),
-            (REVIEW, r#"{"decision": "approve", "summary": "s", "findings": []} {}"#, "trailing characters"),
+            (
+                REVIEW,
+                r#"{"decision": "approve", "summary": "s", "findings": []} {}"#,
+                "trailing characters",
+            ),
             (REVIEW, "approve", "expected value at line 1"),
             (NEEDS_HUMAN, r#"{"reason": "r"}"#, "missing field `question`"),
         ] {

@@ -209,7 +209,11 @@ pub fn fold(mut state: State, event: &Event) -> State {
             state.reason.clear();
         }
         Event::StepStarted { .. } | Event::StepAnswered { .. } | Event::CommitIntended { .. } => {}
-        Event::NeedsHuman { .. } | Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
+        Event::NeedsHuman { .. }
+        | Event::Kept { .. }
+        | Event::Refused { .. }
+        | Event::Failed { .. }
+        | Event::Interrupted { .. } => {
             state.ended = event.ends_with();
             state.left_as_is = matches!(
                 event,

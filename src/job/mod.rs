@@ -400,9 +400,9 @@ impl Event {
         match self {
             Event::Kept { .. } => Some(Exit::Ok),
             Event::NeedsHuman { exit, .. }
-            | Event::Refused { exit, .. } | Event::Failed { exit, .. } | Event::Interrupted { exit, .. } => {
-                Some(Exit::from_code(*exit).unwrap_or(Exit::Internal))
-            }
+            | Event::Refused { exit, .. }
+            | Event::Failed { exit, .. }
+            | Event::Interrupted { exit, .. } => Some(Exit::from_code(*exit).unwrap_or(Exit::Internal)),
             _ => None,
         }
     }

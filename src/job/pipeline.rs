@@ -250,10 +250,14 @@ pub fn turn(state: &State, pipeline: &Pipeline) -> Step {
             None => Step::Commit,
             Some(_) => Step::Keep,
         },
-        Exit::Ok if p.stuck => Step::NeedsHuman("no progress: a fix led to a change that was turned down before".to_owned()),
-        Exit::Ok if p.rejected.is_none() => {
-            called(state, pipeline, p.call(Role::Reviewer, format!("review-{}", p.reviews + 1)))
+        Exit::Ok if p.stuck => {
+            Step::NeedsHuman("no progress: a fix led to a change that was turned down before".to_owned())
         }
+        Exit::Ok if p.rejected.is_none() => called(
+            state,
+            pipeline,
+            p.call(Role::Reviewer, format!("review-{}", p.reviews + 1)),
+        ),
         Exit::ProtectedPath | Exit::Credential => Step::End(Ending::Refused(gate)),
         _ => after_rejection(state, pipeline, gate),
     }
@@ -267,12 +271,23 @@ fn after_call(state: &State, pipeline: &Pipeline) -> Option<Step> {
     match end {
         AgentEnd::Interrupted { signal } => return Some(Step::End(Ending::Interrupted(*signal))),
         AgentEnd::Exited { status: 0 } => {}
-        AgentEnd::TimedOut => return Some(failed(Exit::AgentTimeout, &format!("the {role} ran past its limit and was ended"))),
+        AgentEnd::TimedOut => {
+            return Some(failed(
+                Exit::AgentTimeout,
+                &format!("the {role} ran past its limit and was ended"),
+            ));
+        }
         AgentEnd::Silent { .. } => {
-            return Some(failed(Exit::AgentTimeout, &format!("the {role} said nothing for too long and was ended")));
+            return Some(failed(
+                Exit::AgentTimeout,
+                &format!("the {role} said nothing for too long and was ended"),
+            ));
         }
         AgentEnd::NotStarted { error } => {
-            return Some(failed(Exit::AgentFailed, &format!("the {role} could not be started: {error}")));
+            return Some(failed(
+                Exit::AgentFailed,
+                &format!("the {role} could not be started: {error}"),
+            ));
         }
         AgentEnd::Exited { .. } | AgentEnd::Signaled { .. } => {
             let how = match end {
@@ -303,7 +318,10 @@ fn after_call(state: &State, pipeline: &Pipeline) -> Option<Step> {
             reason: format!("the {role} gave no valid answer"),
             failed: false,
         },
-        true => Step::NeedsHuman(format!("the {role} gave no valid answer, asked twice: {}", p.last_reason)),
+        true => Step::NeedsHuman(format!(
+            "the {role} gave no valid answer, asked twice: {}",
+            p.last_reason
+        )),
     })
 }
 

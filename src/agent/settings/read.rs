@@ -6,9 +6,9 @@ use crate::gate::yaml::{At, Entry, Node, Source, Value};
 use super::super::command::Input;
 use super::super::profiles::{self, Origin, Profiles};
 use super::super::values;
-use crate::job::role::Role;
 use super::keys::{self, AGENT, ROLES, elsewhere, not_here, unknown};
 use super::{AgentSettings, NamedAgent, Owner, Runs, Settings, checks, copy};
+use crate::job::role::Role;
 
 /// The profiles that come with agentgate, changed by `profiles:`.
 pub(super) fn profiles(source: &Source, entries: &[Entry]) -> Result<Profiles, String> {
@@ -40,7 +40,11 @@ pub(super) fn settings(
                     let read = agent(source, role, &format!("agents.{}", which.name()), owner, profiles)?;
                     if which != Role::Implementer && read.agent.is_none() {
                         let message = format!("`agents.{}` has neither a profile nor a command", which.name());
-                        return Err(source.fault(role.at, &message, "add `profile: NAME` or `command: my-agent --flags`"));
+                        return Err(source.fault(
+                            role.at,
+                            &message,
+                            "add `profile: NAME` or `command: my-agent --flags`",
+                        ));
                     }
                     match which {
                         Role::Planner => settings.planner = Some(read),

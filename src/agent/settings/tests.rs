@@ -223,9 +223,17 @@ fn roles_and_their_bounds_are_read() {
          max_review_rounds: 2\nmax_attempts: 0\nmax_job_time: 2h\nmax_agent_calls: 9\n",
     );
     for role in Role::ALL {
-        assert!(read.of_role(role).is_some_and(|block| block.agent.is_some()), "{role:?}");
+        assert!(
+            read.of_role(role).is_some_and(|block| block.agent.is_some()),
+            "{role:?}"
+        );
     }
-    let bounds = (read.max_review_rounds, read.max_attempts, read.max_job_time, read.max_agent_calls);
+    let bounds = (
+        read.max_review_rounds,
+        read.max_attempts,
+        read.max_job_time,
+        read.max_agent_calls,
+    );
     assert_eq!(bounds, (Some(2), Some(0), Some(7200), Some(9)));
     for (text, first) in [
         ("max_review_rounds: 0\n", "1:20: `max_review_rounds` is 0"),

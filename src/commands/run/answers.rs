@@ -37,13 +37,18 @@ impl Job {
             });
         }
         let seat = self.seats.iter().find(|seat| seat.role == role);
-        seat.cloned().with_context(|| format!("the settings name no {}", role.name()))
+        seat.cloned()
+            .with_context(|| format!("the settings name no {}", role.name()))
     }
 
     /// Takes away what the last call had: its home, its git dir, its temporary files, its answers. What was set
     /// aside of ignored folders to make one tree goes back, since tools in the worktree may need it.
     pub(super) fn sweep_up(&mut self) -> Result<()> {
-        for (from, to) in self.frozen.iter_mut().flat_map(|frozen| std::mem::take(&mut frozen.put_back)) {
+        for (from, to) in self
+            .frozen
+            .iter_mut()
+            .flat_map(|frozen| std::mem::take(&mut frozen.put_back))
+        {
             files::rename_long(&to, &from).with_context(|| format!("cannot put {} back", from.display()))?;
         }
         for name in ["git", "tmp", "outbox", "home"] {
@@ -168,7 +173,10 @@ impl Job {
         }
         Err(Stop::new(
             Exit::Collision,
-            format!("the {} changed the worktree, which it was only to read", call.role.name()),
+            format!(
+                "the {} changed the worktree, which it was only to read",
+                call.role.name()
+            ),
         )
         .hint("with confinement the kernel would have held it back: agentgate doctor says what this machine offers")
         .into())
@@ -336,7 +344,11 @@ impl Job {
         {
             // Whoever runs git there must not meet the agent's git dir.
             worktree.restore_git_file()?;
-            for (from, to) in self.frozen.iter_mut().flat_map(|frozen| std::mem::take(&mut frozen.put_back)) {
+            for (from, to) in self
+                .frozen
+                .iter_mut()
+                .flat_map(|frozen| std::mem::take(&mut frozen.put_back))
+            {
                 files::rename_long(&to, &from).with_context(|| format!("cannot put {} back", from.display()))?;
             }
             let index = match &self.stage {
@@ -410,7 +422,9 @@ impl Job {
         let after = GitTree::new(&self.checkout.repo, from_git2(tree));
         let changes = gate::tree::diff(&before, &after).map_err(gate::GateError::from)?;
         let paths = changes.into_iter().map(|change| change.path);
-        Ok(paths.filter(|path| !rules.iter().any(|rule| rule.allows(path))).collect())
+        Ok(paths
+            .filter(|path| !rules.iter().any(|rule| rule.allows(path)))
+            .collect())
     }
 
     fn tree_before(&self) -> Result<git2::Oid> {
@@ -423,7 +437,9 @@ impl Job {
 
 /// The files of a plan's step as rules. They were read before.
 pub(super) fn rules_of(files: &[String]) -> Vec<crate::paths::PathRule> {
-    let rules = files.iter().map(|file| crate::paths::PathRule::parse(file, "files".to_owned()));
+    let rules = files
+        .iter()
+        .map(|file| crate::paths::PathRule::parse(file, "files".to_owned()));
     rules.filter_map(Result::ok).collect()
 }
 

@@ -92,8 +92,16 @@ impl Job {
             });
         }
         let output = self.owner.folder.describe(&name)?;
-        let who = if call.number.is_some() { call.role.name() } else { "agent" };
-        watch.step(&format!("{who} {} after {}", end_words(&end), seconds(duration.as_secs())));
+        let who = if call.number.is_some() {
+            call.role.name()
+        } else {
+            "agent"
+        };
+        watch.step(&format!(
+            "{who} {} after {}",
+            end_words(&end),
+            seconds(duration.as_secs())
+        ));
         let finished = |end, left: Option<FileRef>| Event::StepFinished {
             step: call.step.clone(),
             end,
@@ -110,14 +118,18 @@ impl Job {
         if call.role.writes() {
             // What it left is saved first: a step that is finished is not made again.
             let frozen = self.freeze(call, &end, watch);
-            self.owner.append(&finished(end, frozen.as_ref().ok().map(|(_, left)| left.clone())))?;
+            self.owner
+                .append(&finished(end, frozen.as_ref().ok().map(|(_, left)| left.clone())))?;
             let (event, _) = frozen?;
             return self.owner.append(&event);
         }
         let collisions = self.compare_clone()?;
         self.owner.append(&finished(end.clone(), None))?;
         if !collisions.is_empty() {
-            let reason = format!("the clone's git dir changed while the agent ran: {}", collisions.join(", "));
+            let reason = format!(
+                "the clone's git dir changed while the agent ran: {}",
+                collisions.join(", ")
+            );
             return self.end(&Ending::Failed(Exit::Collision, reason), watch);
         }
         self.must_be_unmoved(call)?;
@@ -243,7 +255,9 @@ impl Job {
             Ok(command)
         });
         let program = seat.agent.clone()?.program().to_owned();
-        let mut plan = seat.walls.agent(&self.checkout, &self.places, &program, &self.surroundings);
+        let mut plan = seat
+            .walls
+            .agent(&self.checkout, &self.places, &program, &self.surroundings);
         if !call.role.writes() {
             plan.writable.retain(|path| *path != worktree.path);
             plan.needed.push(worktree.path.clone());

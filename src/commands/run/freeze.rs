@@ -34,7 +34,10 @@ impl Job {
     /// Makes one tree of what the agent left, after it `ended` so, and saves beside it what the tree does not
     /// show. What comes back is the event that says so, and the file with all that another process would need.
     pub(super) fn freeze(&mut self, call: &Call, ended: &AgentEnd, watch: &dyn Watch) -> Result<(Event, FileRef)> {
-        self.suffix = call.number.filter(|number| *number > 1).map_or_else(String::new, |number| format!("-{number}"));
+        self.suffix = call
+            .number
+            .filter(|number| *number > 1)
+            .map_or_else(String::new, |number| format!("-{number}"));
         watch.step("freeze what the agent left");
         let worktree = self.worktree.clone().context("no worktree")?;
         let content = self.content.clone().context("no settings")?;
@@ -178,7 +181,13 @@ impl Job {
         };
         watch.step(&format!("the agent is started again: {lost}"));
         self.owner.append(&Event::StepRetried {
-            step: self.owner.state.progress.calling.as_ref().map_or_else(|| IMPLEMENT.to_owned(), |call| call.step.clone()),
+            step: self
+                .owner
+                .state
+                .progress
+                .calling
+                .as_ref()
+                .map_or_else(|| IMPLEMENT.to_owned(), |call| call.step.clone()),
             reason: lost.into(),
             failed: false,
         })

@@ -35,8 +35,8 @@ use crate::lock::Wait;
 use crate::process::signals;
 use crate::store::{RESUME, Standing};
 
-pub use checks::not_run;
 pub use call::log_name;
+pub use checks::not_run;
 pub use copy::Copies;
 pub use home::login_lock;
 pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};

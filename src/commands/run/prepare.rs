@@ -117,7 +117,10 @@ pub(super) fn seats_of(chosen: &Chosen<'_>, surroundings: &Surroundings) -> Resu
         let files = [chosen.repository, &chosen.person.settings];
         files.iter().any(|settings| settings.of_role(role).is_some())
     };
-    let mut roles: Vec<Role> = [Role::Planner, Role::Reviewer].into_iter().filter(|role| names(*role)).collect();
+    let mut roles: Vec<Role> = [Role::Planner, Role::Reviewer]
+        .into_iter()
+        .filter(|role| names(*role))
+        .collect();
     if names(Role::Fixer) || names(Role::Reviewer) {
         roles.push(Role::Fixer);
     }
@@ -143,7 +146,10 @@ pub(super) fn pipeline_of(chosen: &Chosen<'_>, seats: &[Seat]) -> Option<Pipelin
         planner: has(Role::Planner),
         reviewer: has(Role::Reviewer),
         fixer: has(Role::Fixer),
-        max_review_rounds: here.max_review_rounds.or(mine.max_review_rounds).unwrap_or(REVIEW_ROUNDS),
+        max_review_rounds: here
+            .max_review_rounds
+            .or(mine.max_review_rounds)
+            .unwrap_or(REVIEW_ROUNDS),
         max_attempts: here.max_attempts.or(mine.max_attempts).unwrap_or(ATTEMPTS),
         max_job_time: here.max_job_time.or(mine.max_job_time),
         max_agent_calls: here.max_agent_calls.or(mine.max_agent_calls),

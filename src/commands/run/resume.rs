@@ -20,18 +20,18 @@ use crate::commands::following::{Look, Stand};
 use crate::commands::implementer::{self, Chosen};
 use crate::commands::{Surroundings, Watch, attach, drop, job_folder, remains, typed};
 use crate::exit::{Exit, Stop};
+use crate::gate::credentials::search;
 use crate::git::agent_refs::AgentRefs;
 use crate::git::history::Identity;
 use crate::git::places::Places;
 use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::snapshot::Frozen;
-use crate::gate::credentials::search;
 use crate::job::answer::MAX;
-use crate::job::{Created, Event, PersonsVerdict};
 use crate::job::left::Left;
 use crate::job::log::sha256_hex;
 use crate::job::machine::State;
+use crate::job::{Created, Event, PersonsVerdict};
 use crate::lock::{LockGuard, Wait};
 use crate::process::{self, MARK, signals};
 use crate::store::{self, Folder, Owner, Store};
@@ -90,7 +90,9 @@ impl Persons {
             return Err(bad(format!("more than {MAX} bytes")).hint("shorten it").into());
         }
         if std::str::from_utf8(&words).map_or(true, |text| text.trim().is_empty()) {
-            return Err(bad("no text".to_owned()).hint("write what is to be done into it").into());
+            return Err(bad("no text".to_owned())
+                .hint("write what is to be done into it")
+                .into());
         }
         if let Some(hit) = search(&words).first() {
             return Err(bad(format!("line {} holds a credential ({})", hit.line, hit.rule))
@@ -191,7 +193,16 @@ pub fn resume(
     };
     let mut options = request.options(id);
     options.verbose |= again.verbose;
-    let mut job = restore(&request, &options, here, checkout, owner, created, lock, again.answer.is_some())?;
+    let mut job = restore(
+        &request,
+        &options,
+        here,
+        checkout,
+        owner,
+        created,
+        lock,
+        again.answer.is_some(),
+    )?;
     let ended = process::end_marked(&job.places.mark())?;
     if ended > 0 {
         job.notices.push(match ended {
@@ -231,18 +242,21 @@ fn must_wait(checkout: &Checkout, owner: &Owner, created: &Created, answer: &Per
     let agentgate = typed(checkout);
     let quoted = shell_words::quote(id);
     if state.ended != Some(Exit::NeedsHuman) || state.dropped {
-        return Err(
-            Stop::new(Exit::WrongState, format!("job {id} asks nothing: {}", drop::words(state)))
-                .hint(format!("{agentgate} log {quoted} shows what it did"))
-                .into(),
-        );
+        return Err(Stop::new(
+            Exit::WrongState,
+            format!("job {id} asks nothing: {}", drop::words(state)),
+        )
+        .hint(format!("{agentgate} log {quoted} shows what it did"))
+        .into());
     }
     if answer.verdict == PersonsVerdict::Approve && (state.gate != Some(0) || state.frozen.is_none()) {
         return Err(Stop::new(
             Exit::WrongState,
             format!("job {id} has no candidate that passed the gate, so there is nothing to approve"),
         )
-        .hint(format!("{agentgate} answer {quoted} --file ANSWER.md says what is to be done"))
+        .hint(format!(
+            "{agentgate} answer {quoted} --file ANSWER.md says what is to be done"
+        ))
         .into());
     }
     remains::of(checkout, state, created, id).must_be_removable(checkout, state, created, id, remains::Edits::Refuse)

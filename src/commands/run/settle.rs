@@ -246,9 +246,15 @@ impl Job {
                 "say what is to be done; the job goes on".to_owned(),
             ));
             if self.owner.state.gate == Some(0) {
-                next.push((format!("{agentgate} answer {id} --approve"), "take it as it is".to_owned()));
+                next.push((
+                    format!("{agentgate} answer {id} --approve"),
+                    "take it as it is".to_owned(),
+                ));
             }
-            next.push((format!("{agentgate} drop {id}"), "give it up; the record stays".to_owned()));
+            next.push((
+                format!("{agentgate} drop {id}"),
+                "give it up; the record stays".to_owned(),
+            ));
         } else {
             if self.frozen.as_ref().is_some_and(|frozen| frozen.changed > 0) {
                 let patch = format!("cat {}", shell(&folder.path.join(store::PATCH)));

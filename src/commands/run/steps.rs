@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use super::answers::rules_of;
 use super::prepare::Job;
-use crate::commands::walls::Walls;
 use crate::commands::Watch;
+use crate::commands::walls::Walls;
 use crate::files;
 use crate::gate::content::REPOSITORIES;
 use crate::gate::{self, Finding, Rule, Verdict};
@@ -20,9 +20,9 @@ use crate::git::shadow::{Pointer, copy_index};
 use crate::git::snapshot::{Hidden, Stage};
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree, fill};
+use crate::job::Event;
 use crate::job::answer;
 use crate::job::left::RawPath;
-use crate::job::Event;
 use crate::store;
 
 /// The index as it was before the agent ran; in the private folder, where the agent has no
@@ -104,13 +104,21 @@ impl Job {
         let changes = gate::tree::diff(&base, candidate).map_err(gate::GateError::from)?;
         let files: Vec<String> = plan.steps.iter().flat_map(|step| step.files.clone()).collect();
         let rules = rules_of(&files);
-        let early: Vec<&[u8]> = self.left.iter().flat_map(|left| &left.outside).map(RawPath::bytes).collect();
+        let early: Vec<&[u8]> = self
+            .left
+            .iter()
+            .flat_map(|left| &left.outside)
+            .map(RawPath::bytes)
+            .collect();
         let mut found = Vec::new();
         for change in changes {
             if !rules.iter().any(|rule| rule.allows(&change.path)) {
                 found.push((change.path, "no step of the plan names this file".to_owned()));
             } else if early.contains(&change.path.as_slice()) {
-                found.push((change.path, "a step changed it that the plan does not name it for".to_owned()));
+                found.push((
+                    change.path,
+                    "a step changed it that the plan does not name it for".to_owned(),
+                ));
             }
         }
         Ok(found)
@@ -176,12 +184,17 @@ impl Job {
         let event = Event::GateFinished {
             exit: verdict.exit().code(),
             findings: verdict.findings.len() as u64,
-            digest: self.created.pipeline.as_ref().filter(|_| !verdict.findings.is_empty()).map(|_| {
-                answer::digest(verdict.findings.iter().map(|found| {
-                    let code = found.rule.exit().name().as_bytes();
-                    [code, found.path.as_slice(), found.message.as_bytes()]
-                }))
-            }),
+            digest: self
+                .created
+                .pipeline
+                .as_ref()
+                .filter(|_| !verdict.findings.is_empty())
+                .map(|_| {
+                    answer::digest(verdict.findings.iter().map(|found| {
+                        let code = found.rule.exit().name().as_bytes();
+                        [code, found.path.as_slice(), found.message.as_bytes()]
+                    }))
+                }),
             report,
             log: Some(log),
         };

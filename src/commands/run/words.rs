@@ -39,7 +39,11 @@ impl Job {
                 words.join(", ")
             );
         }
-        let mut words = vec![format!("limit {}{}", format_duration(limit.as_secs()), by(&self.origin.limit))];
+        let mut words = vec![format!(
+            "limit {}{}",
+            format_duration(limit.as_secs()),
+            by(&self.origin.limit)
+        )];
         if let Some(seconds) = self.effective.idle_timeout {
             words.push(format!(
                 "idle limit {}{}",

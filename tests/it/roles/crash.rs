@@ -1,0 +1,102 @@
+//! A job of several roles that is killed while one of them is at work, and gone on with.
+
+use std::fs;
+
+use super::{APPROVE, FIX, PLAN, REJECT, STEP, becomes, job, of_kind, shown, steps, with};
+use crate::support::repo::Repo;
+use crate::support::scene::{JOB, lock_is_free, processes, until};
+
+fn scripts() -> [(&'static str, String); 4] {
+    let review = format!("if [ -e payments/fix.txt ]; then {APPROVE}; else {REJECT}; fi");
+    [
+        ("planner", PLAN.to_owned()),
+        ("implementer", STEP.to_owned()),
+        ("reviewer", review),
+        ("fixer", FIX.to_owned()),
+    ]
+}
+
+fn scene() -> Repo {
+    let scripts = scripts();
+    let roles: Vec<(&str, &str)> = scripts.iter().map(|(role, script)| (*role, script.as_str())).collect();
+    with(&roles, "")
+}
+
+/// The tree of the candidate.
+fn candidate(repo: &Repo) -> String {
+    repo.git(["rev-parse", &format!("agent/{JOB}^{{tree}}")])
+}
+
+#[test]
+fn whoever_was_at_work_begins_its_step_again_and_nobody_else() {
+    let undisturbed = scene();
+    job(&undisturbed).run().success();
+    let all = steps(&undisturbed);
+    assert_eq!(all.len(), 6);
+    for at in ["plan", "implement-2", "review-1", "fix-1", "review-2"] {
+        let repo = scene();
+        // Each does its work, and then the one in question waits to be killed.
+        let stuck = "sleep 60";
+        for (role, script) in scripts() {
+            let wait = format!(
+                "{script}\n{}",
+                match (role, at) {
+                    ("planner", "plan") | ("fixer", "fix-1") => stuck.to_owned(),
+                    ("implementer", "implement-2") => format!("if [ -e payments/two.ts ]; then {stuck}; fi"),
+                    ("reviewer", "review-1") => format!("if [ ! -e payments/fix.txt ]; then {stuck}; fi"),
+                    ("reviewer", "review-2") => format!("if [ -e payments/fix.txt ]; then {stuck}; fi"),
+                    _ => "true".to_owned(),
+                }
+            );
+            becomes(&repo, role, &wait);
+        }
+        let mut running = job(&repo).spawn();
+        until("it is at work", || {
+            assert!(running.is_running(), "{at}");
+            repo.top().join("repo/.git/agentgate/jobs/j1/events.jsonl").exists()
+                && steps(&repo).last().is_some_and(|step| step == at)
+        });
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        running.signal(9);
+        running.wait();
+        until("nothing of it is left", || processes(&repo, JOB).is_empty());
+        for (role, script) in scripts() {
+            becomes(&repo, role, &script);
+        }
+        repo.agentgate(["resume", JOB]).expect(0, &["verdict=ok"]);
+        let mut expected = all.clone();
+        let place = expected.iter().position(|step| step == at).expect("it is one");
+        expected.insert(place, at.to_owned());
+        assert_eq!(steps(&repo), expected, "{at}");
+        assert_eq!(candidate(&repo), candidate(&undisturbed), "{at}");
+        assert_eq!(shown(&repo, "payments/fix.txt"), "fixed");
+        let answers = of_kind(&repo, "step.answered").len();
+        assert_eq!(answers, 3, "{at}");
+        lock_is_free(&repo);
+    }
+}
+
+#[test]
+fn a_job_that_waits_for_a_person_waits_on_after_a_crash_of_the_answer() {
+    let repo = with(
+        &[
+            ("implementer", "echo new > payments/new.ts"),
+            ("reviewer", REJECT),
+            ("fixer", "sleep 60"),
+        ],
+        "max_review_rounds: 1\n",
+    );
+    job(&repo).run().expect(18, &[]);
+    fs::write(repo.top().join("answer.md"), "go on\n").expect("it can be written");
+    let mut running = repo.command(["answer", JOB, "--file", "../answer.md"]).spawn();
+    until("the fixer is at work", || {
+        steps(&repo).last().is_some_and(|step| step == "fix-1")
+    });
+    running.signal(9);
+    running.wait();
+    becomes(&repo, "fixer", FIX);
+    becomes(&repo, "reviewer", APPROVE);
+    repo.agentgate(["resume", JOB]).expect(0, &["verdict=ok"]);
+    assert_eq!(steps(&repo), ["implement", "review-1", "fix-1", "fix-1", "review-2"]);
+    assert_eq!(of_kind(&repo, "job.answered").len(), 1);
+}
