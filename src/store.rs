@@ -189,7 +189,7 @@ impl Store {
             && owner.seq > 0
         {
             let place = owner.state.place().map(str::to_owned);
-            owner.begin(place)?;
+            owner.begin(place, None)?;
         }
         Ok(owner)
     }
@@ -343,16 +343,29 @@ impl Folder {
 impl Owner {
     /// Writes down that this process owns the job now: the first time in epoch 1, each later time in a new one.
     /// `worktree` is where it will work, where that is not the place that the job began with.
-    pub fn begin(&mut self, worktree: Option<String>) -> Result<()> {
+    /// `attempt` is what the last owner's agent had changed.
+    pub fn begin(&mut self, worktree: Option<String>, attempt: Option<FileRef>) -> Result<()> {
+        let owned = self.owned(worktree, attempt)?;
+        self.append(&owned)
+    }
+
+    /// The first lines of a log: what the job is, and that this process owns it.
+    pub fn create(&mut self, created: Event) -> Result<()> {
+        let owned = self.owned(None, None)?;
+        self.append_all(&[created, owned])
+    }
+
+    fn owned(&mut self, worktree: Option<String>, attempt: Option<FileRef>) -> Result<Event> {
         let me = ProcessId::current().context("cannot read /proc/self")?;
         let torn = self.torn.take();
         self.epoch = self.next_epoch();
-        self.append(&Event::Owned {
+        Ok(Event::Owned {
             pid: me.pid.unsigned_abs(),
             start_time: me.start_time,
             boot_id: me.boot_id,
             worktree,
             torn,
+            attempt,
         })
     }
 
@@ -411,23 +424,38 @@ impl Owner {
     /// When the line cannot be written and synced, or somebody else wrote to the file (13): the caller
     /// must stop before it does what it could not record.
     pub fn append(&mut self, event: &Event) -> Result<()> {
+        self.append_all(std::slice::from_ref(event))
+    }
+
+    /// The same for events between which nothing is done: a line each, and one sync.
+    ///
+    /// # Errors
+    /// As [`Owner::append`].
+    pub fn append_all(&mut self, events: &[Event]) -> Result<()> {
         self.must_be_sole()?;
-        let at = jiff::Timestamp::now()
-            .round(jiff::Unit::Millisecond)
-            .unwrap_or_else(|_| jiff::Timestamp::now())
-            .to_string();
-        let (line, sum) = log::encode(&self.last_sum, self.seq + 1, self.epoch, &at, &self.folder.id, event)
-            .map_err(anyhow::Error::msg)?;
-        if let Err(error) = files::append_synced(&self.file, line.as_bytes()) {
+        let path = self.folder.path.join(EVENTS);
+        for event in events {
+            let at = jiff::Timestamp::now()
+                .round(jiff::Unit::Millisecond)
+                .unwrap_or_else(|_| jiff::Timestamp::now())
+                .to_string();
+            let (line, sum) = log::encode(&self.last_sum, self.seq + 1, self.epoch, &at, &self.folder.id, event)
+                .map_err(anyhow::Error::msg)?;
+            if let Err(error) = files::append(&self.file, line.as_bytes()) {
+                self.standing = Standing::Failed;
+                return Err(error).with_context(|| format!("cannot append to {}", path.display()));
+            }
+            self.length += line.len() as u64;
+            self.last_line = line.into_bytes();
+            self.last_sum = sum;
+            self.seq += 1;
+        }
+        if let Err(error) = self.file.sync_data() {
             self.standing = Standing::Failed;
-            let path = self.folder.path.join(EVENTS);
             return Err(error).with_context(|| format!("cannot append to {}", path.display()));
         }
-        self.length += line.len() as u64;
-        self.last_line = line.into_bytes();
-        self.last_sum = sum;
-        self.seq += 1;
-        self.state = machine::fold(std::mem::take(&mut self.state), event);
+        let state = std::mem::take(&mut self.state);
+        self.state = events.iter().fold(state, machine::fold);
         Ok(())
     }
 

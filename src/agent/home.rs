@@ -106,6 +106,18 @@ impl Home {
         })
     }
 
+    /// That of a job whose process is gone. What its login files held at the start is not known any more: the
+    /// person's own, as they are now, stand for it.
+    pub fn left_behind(private: &Path, person: Person<'_>, home_files: &[PathBuf]) -> Home {
+        let folder = private.join("home");
+        Home {
+            variables: Vec::new(),
+            notices: Vec::new(),
+            logins: logins::left_behind(&folder, person, home_files),
+            folder,
+        }
+    }
+
     /// Brings renewed logins back to the person, once nothing of the agent is left: a refresh token
     /// serves once, so the person's own copy may be worth nothing any more. `lock` is a file that
     /// all jobs of the person share. The copies are deleted; what is worth telling is returned.

@@ -135,6 +135,11 @@ impl Remains {
         Ok(notices)
     }
 
+    /// The registration, if the clone still has it.
+    pub fn worktree(&self) -> Option<&Worktree> {
+        self.registered.as_ref()
+    }
+
     /// Why a person locked it, if one did.
     pub fn locked_by_person(&self, id: &str) -> Option<String> {
         self.registered.as_ref()?.locked_by_person(id)

@@ -57,6 +57,12 @@ pub fn open_append(path: &Path, mode: u32) -> io::Result<File> {
 
 /// Appends by one write(2) and syncs the data. A short write is an error: the tail is torn.
 pub fn append_synced(file: &File, line: &[u8]) -> io::Result<()> {
+    append(file, line)?;
+    file.sync_data()
+}
+
+/// The same without the sync, which the caller must not forget.
+pub fn append(file: &File, line: &[u8]) -> io::Result<()> {
     let written = loop {
         match rustix::io::write(file, line) {
             Err(rustix::io::Errno::INTR) => {}
@@ -69,7 +75,7 @@ pub fn append_synced(file: &File, line: &[u8]) -> io::Result<()> {
             format!("wrote {written} of {} bytes", line.len()),
         ));
     }
-    file.sync_data()
+    Ok(())
 }
 
 /// Makes the entries of a folder durable.

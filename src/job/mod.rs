@@ -158,6 +158,9 @@ pub enum Event {
         /// The torn tail of the log that it found and set aside.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torn: Option<FileRef>,
+        /// What the agent that was at work had changed when its owner was killed: a patch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<FileRef>,
     },
     /// The checkout was clean (or its state was waived).
     #[serde(rename = "preflight.passed")]
@@ -411,7 +414,7 @@ impl Event {
     pub fn files(&self) -> Vec<&FileRef> {
         match self {
             Event::Created(created) => vec![&created.task],
-            Event::Owned { torn, .. } => torn.iter().collect(),
+            Event::Owned { torn, attempt, .. } => torn.iter().chain(attempt).collect(),
             Event::StepAnswered { file, .. } | Event::Answered { file, .. } => vec![file],
             Event::StepFinished { output, left, .. } => std::iter::once(output).chain(left).collect(),
             Event::Frozen { files, .. }

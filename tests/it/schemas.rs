@@ -9,6 +9,7 @@ use agentgate::agent::settings::{AGENT_KEYS, OF_REPOSITORY, Person, ROLE_KEYS, S
 use agentgate::gate::Policy;
 use agentgate::gate::policy::{AREA_KEYS, LATER_AREA_KEYS, LATER_TOP_KEYS, TOP_KEYS};
 use agentgate::gate::yaml::{self, Value as Yaml};
+use agentgate::job::answer::Answer;
 use serde_json::{Map, Value, json};
 
 use super::support::python;
@@ -175,7 +176,19 @@ fn settings_that_are_accepted_are_valid_and_others_are_not() {
         ("agents:\n  implementer: {input: stdin}\n", false),
         ("agents:\n  implementer: {command: a, env: {A: b}}\n", true),
         ("agents:\n  implementer: {command: a, env: {1A: b}}\n", false),
-        ("agents:\n  planner: {command: a}\n", false),
+        (
+            "agents:\n  planner: {command: a}\n  reviewer: {profile: claude, timeout: 5m}\n",
+            true,
+        ),
+        ("agents:\n  reviewer: {timeout: 5m}\n", false),
+        ("agents:\n  critic: {command: a}\n", false),
+        (
+            "max_review_rounds: 3\nmax_attempts: 0\nmax_job_time: 2h\nmax_agent_calls: 9\n",
+            true,
+        ),
+        ("max_review_rounds: 0\n", false),
+        ("max_attempts: 11\n", false),
+        ("max_job_time: 3\n", false),
         ("agents:\n  implementer: {timeout: 30}\n", false),
         ("setup: [npm ci, [make, deps]]\n", true),
         ("setup: npm ci\n", false),
@@ -228,15 +241,65 @@ fn settings_that_are_accepted_are_valid_and_others_are_not() {
 }
 
 #[test]
+fn an_answer_that_counts_is_valid_and_no_other() {
+    let step = r#"{"title": "t", "detail": "d", "files": ["src/**"]}"#;
+    let finding = |blocking: bool| format!(r#"{{"path": "a", "line": 3, "message": "m", "blocking": {blocking}}}"#);
+    let review = |decision: &str, findings: &str| {
+        format!(r#"{{"decision": "{decision}", "summary": "s", "findings": [{findings}]}}"#)
+    };
+    let plan = |steps: &str| format!(r#"{{"summary": "s", "steps": [{steps}]}}"#);
+    let plans = [
+        plan(step),
+        plan(""),
+        plan(&[step; 51].join(",")),
+        plan(r#"{"title": "t", "detail": "d", "files": []}"#),
+        plan(r#"{"title": "t", "detail": "d", "files": ["/etc"]}"#),
+        plan(r#"{"title": "t", "detail": "d", "files": ["../x"]}"#),
+        plan(r#"{"title": " ", "detail": "d", "files": ["a"]}"#),
+        r#"{"summary": "s", "steps": [], "more": 1}"#.to_owned(),
+    ];
+    let reviews = [
+        review("approve", ""),
+        review("approve", &finding(false)),
+        review("approve", &finding(true)),
+        review("request_changes", &finding(true)),
+        review("request_changes", &finding(false)),
+        review("request_changes", ""),
+        review("needs_human", ""),
+        review("reject", ""),
+        review(
+            "approve",
+            r#"{"path": "a", "line": 0, "message": "m", "blocking": false}"#,
+        ),
+        review("approve", r#"{"path": "a", "message": "m"}"#),
+    ];
+    for (what, name, texts) in [
+        ("plan", "plan.json", &plans[..]),
+        ("review", "review.json", &reviews[..]),
+    ] {
+        let values: Vec<Value> = texts
+            .iter()
+            .map(|text| serde_json::from_str(text).expect("JSON"))
+            .collect();
+        let told = python::errors(&published(what), &values);
+        for (error, text) in told.into_iter().flatten().zip(texts) {
+            let good = Answer::parse(name, text.as_bytes()).is_ok();
+            assert_eq!(error.is_none(), good, "{what}: {text} {error:?}");
+        }
+    }
+    assert!(Answer::parse("plan.json", plans[0].as_bytes()).is_ok());
+}
+
+#[test]
 fn each_schema_is_json_with_a_name_and_an_unknown_one_is_64() {
     let mut names = BTreeSet::new();
-    for what in ["report", "policy", "settings", "config"] {
+    for what in ["report", "policy", "settings", "config", "plan", "review"] {
         let schema = published(what);
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
         names.insert(schema["$id"].as_str().expect("an id").to_owned());
         python::valid(&schema, &[]);
     }
-    assert_eq!(names.len(), 4);
+    assert_eq!(names.len(), 6);
     Repo::empty().agentgate(["schema", "polcy"]).expect(64, &["policy"]);
     python::valid(&json!({}), &[]);
 }

@@ -131,6 +131,23 @@ pub(super) fn copy(home: &mut Private, person: Person<'_>, named: &[PathBuf]) ->
     Ok(logins)
 }
 
+/// The copies that are still there.
+pub(super) fn left_behind(home: &Path, person: Person<'_>, named: &[PathBuf]) -> Vec<Login> {
+    let mut logins = Vec::new();
+    for named in named {
+        let Ok((original, below)) = place(person, named) else {
+            continue;
+        };
+        let is_there = home.join(&below).symlink_metadata().is_ok_and(|meta| meta.is_file());
+        if let Ok(bytes) = files::read_small(&original, MAX)
+            && is_there
+        {
+            logins.push(Login { original, below, bytes });
+        }
+    }
+    logins
+}
+
 pub(super) fn settle(home: &Path, logins: Vec<Login>, lock: &Path) -> Vec<String> {
     let mut notices = Vec::new();
     for login in logins {

@@ -427,7 +427,7 @@ impl Job {
             .collect())
     }
 
-    fn tree_before(&self) -> Result<git2::Oid> {
+    pub(super) fn tree_before(&self) -> Result<git2::Oid> {
         match &self.owner.state.progress.good {
             Some(((tree, _), _)) => Ok(git2::Oid::from_str(tree)?),
             None => self.base_tree(),

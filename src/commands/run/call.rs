@@ -70,16 +70,17 @@ impl Job {
             };
             return self.end(&ending, watch);
         }
-        self.owner.append(&Event::StepStarted {
+        let started = Event::StepStarted {
             step: call.step.clone(),
             role: call.role.name().to_owned(),
             tree: Some(self.tree_now()?.to_string()),
             call: call.number,
-        })?;
-        self.owner.append(&Event::Confined {
+        };
+        let confined = Event::Confined {
             tier: tier.clone(),
             not_covered: self.not_covered.clone(),
-        })?;
+        };
+        self.owner.append_all(&[started, confined])?;
         watch.step(&self.banner(call, &start.seat, start.limit, &tier));
         self.withheld.clone_from(&start.environment.withheld);
         let name = log_name(call.number);
@@ -118,10 +119,14 @@ impl Job {
         if call.role.writes() {
             // What it left is saved first: a step that is finished is not made again.
             let frozen = self.freeze(call, &end, watch);
-            self.owner
-                .append(&finished(end, frozen.as_ref().ok().map(|(_, left)| left.clone())))?;
-            let (event, _) = frozen?;
-            return self.owner.append(&event);
+            let finished = finished(end, frozen.as_ref().ok().map(|(_, left)| left.clone()));
+            return match frozen {
+                Ok((event, _)) => self.owner.append_all(&[finished, event]),
+                Err(error) => {
+                    self.owner.append(&finished)?;
+                    Err(error)
+                }
+            };
         }
         let collisions = self.compare_clone()?;
         self.owner.append(&finished(end.clone(), None))?;

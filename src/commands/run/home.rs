@@ -43,7 +43,7 @@ impl Job {
 
     /// The files that the person lets in, and the profile's logins that are there: nobody asked for those, so
     /// that one is missing, or a link, is no news.
-    fn home_files(&self, effective: &Effective) -> Vec<PathBuf> {
+    pub(super) fn home_files(&self, effective: &Effective) -> Vec<PathBuf> {
         let is_file = |below: &&String| {
             let real = self.surroundings.home().map(|home| home.join(below));
             real.is_some_and(|real| real.symlink_metadata().is_ok_and(|meta| meta.is_file()))

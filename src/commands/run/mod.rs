@@ -4,6 +4,7 @@
 //! that could be refused is refused in `prepare`, before anything was made.
 
 mod answers;
+mod attempt;
 mod call;
 mod checks;
 mod copy;

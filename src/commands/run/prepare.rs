@@ -316,8 +316,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         unanswered: None,
         _lock: lock,
     };
-    job.owner.append(&Event::Created(created))?;
-    job.owner.begin(None)?;
+    job.owner.create(Event::Created(created))?;
     watch.step(&format!("job {id}: {}", printable(&job.created.goal)));
     watch.step(&format!(
         "base {} ({})",

@@ -549,7 +549,13 @@ impl Job {
         let id = self.owner.folder.id.clone();
         let epoch = self.owner.next_epoch();
         let place = (epoch > 1).then(|| self.places.worktree.display().to_string());
-        self.owner.begin(place)?;
+        let attempt = self.save_attempt(epoch);
+        if let Err(error) = self.settle_dead_home() {
+            self.notices.push(format!(
+                "logins that the killed agent may have renewed were not brought back: {error:#}"
+            ));
+        }
+        self.owner.begin(place, attempt)?;
         watch.step(&format!("job {id} goes on (owner {epoch})"));
         let remains = remains::of(&self.checkout, &self.owner.state, &self.created, &id);
         if let Some(reason) = remains.locked_by_person(&id) {

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{APPROVE, FIX, PLAN, REJECT, STEP, becomes, job, of_kind, shown, steps, with};
 use crate::support::repo::Repo;
-use crate::support::scene::{JOB, lock_is_free, processes, until};
+use crate::support::scene::{JOB, lock_is_free, processes, record, until, worktree};
 
 fn scripts() -> [(&'static str, String); 4] {
     let review = format!("if [ -e payments/fix.txt ]; then {APPROVE}; else {REJECT}; fi");
@@ -99,4 +99,25 @@ fn a_job_that_waits_for_a_person_waits_on_after_a_crash_of_the_answer() {
     repo.agentgate(["resume", JOB]).expect(0, &["verdict=ok"]);
     assert_eq!(steps(&repo), ["implement", "review-1", "fix-1", "fix-1", "review-2"]);
     assert_eq!(of_kind(&repo, "job.answered").len(), 1);
+}
+
+#[test]
+fn what_a_killed_agent_had_changed_is_saved_and_no_part_of_the_candidate() {
+    let repo = with(&[("implementer", "echo half > payments/half.ts; sleep 60")], "");
+    let mut running = job(&repo).spawn();
+    until("it is at work", || {
+        worktree(&repo, JOB).join("payments/half.ts").exists()
+    });
+    running.signal(9);
+    running.wait();
+    becomes(&repo, "implementer", "echo new > payments/new.ts");
+    repo.agentgate(["resume", JOB]).expect(0, &["attempt-1.patch"]);
+    let patch = fs::read_to_string(record(&repo, JOB).join("attempt-1.patch")).expect("it was saved");
+    assert!(patch.contains("payments/half.ts") && patch.contains("+half"), "{patch}");
+    let owned = of_kind(&repo, "job.owned").pop().expect("two");
+    assert_eq!(owned["attempt"]["name"], "attempt-1.patch");
+    assert_eq!(
+        repo.git(["diff", "--name-only", "main", &format!("agent/{JOB}")]),
+        "payments/new.ts"
+    );
 }
