@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::support::program::{Outcome, Program};
 use super::support::repo::Repo;
 use super::support::scene::{self, JOB, events, last_kind, lock_is_free, nothing_left, record};
+use super::support::tokens;
 
 pub const SETTINGS: &str = "architecture/agentgate.yml";
 
@@ -213,10 +214,7 @@ fn a_gate_that_is_still_broken_at_the_end_gives_its_code_and_the_worktree_goes()
 
 #[test]
 fn a_protected_file_or_a_credential_ends_the_job_without_a_fix() {
-    let token = format!(
-        "printf 'key = \"ghp_%s\"\\n' {} > payments/new.ts",
-        "16C7e42F292c6912E7710c838347Ae178B4a"
-    );
+    let token = format!("echo 'key = \"{}\"' > payments/new.ts", tokens::github());
     for (script, code) in [("echo x > prot/rules.txt", 3), (token.as_str(), 24)] {
         let repo = with(&[("implementer", script), ("reviewer", APPROVE), ("fixer", FIX)], "");
         run(&repo).expect(code, &[]);

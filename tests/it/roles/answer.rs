@@ -5,6 +5,7 @@ use std::fs;
 use super::{APPROVE, FIX, IMPLEMENT, PLAN, REJECT, STEP, job, of_kind, run, said, shown, steps, with};
 use crate::support::repo::Repo;
 use crate::support::scene::{JOB, last_kind, nothing_left, record, worktree};
+use crate::support::tokens;
 
 /// Asks for a person, unless one has spoken.
 fn asks(then: &str) -> String {
@@ -83,7 +84,7 @@ fn what_cannot_be_answered_changes_nothing() {
     repo.agentgate(["answer", JOB, "--approve"])
         .expect(23, &["nothing to approve", "--file"]);
     answer(&repo, " \n").expect(64, &["no text"]);
-    answer(&repo, "key ghp_16C7e42F292c6912E7710c838347Ae178B4a\n").expect(64, &["credential"]);
+    answer(&repo, &format!("key {}\n", tokens::github())).expect(64, &["credential"]);
     repo.agentgate(["answer", JOB, "--file", "nowhere.md"])
         .expect(64, &["nowhere.md"]);
     repo.agentgate(["answer", JOB]).expect(64, &["--file"]);

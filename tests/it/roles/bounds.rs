@@ -5,6 +5,7 @@ use std::fs;
 use super::{APPROVE, FIX, IMPLEMENT, PLAN, REJECT, STEP, of_kind, run, said, steps, with};
 use crate::support::repo::Repo;
 use crate::support::scene::{JOB, last_kind, lock_is_free, record, row, worktree};
+use crate::support::tokens;
 
 /// It waits for a person, with all that there is, and holds nothing.
 #[track_caller]
@@ -132,7 +133,7 @@ fn a_second_answer_that_is_valid_counts() {
 
 #[test]
 fn a_credential_in_an_answer_does_not_get_into_the_record() {
-    let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let token = tokens::github();
     let review = format!(
         "echo '{{\"decision\": \"approve\", \"summary\": \"{token}\", \"findings\": []}}' > \"$AGENTGATE_OUTBOX/review.json\""
     );
@@ -141,7 +142,7 @@ fn a_credential_in_an_answer_does_not_get_into_the_record() {
     for entry in fs::read_dir(record(&repo, JOB)).expect("it can be listed") {
         let path = entry.expect("an entry").path();
         let text = fs::read(&path).unwrap_or_default();
-        assert!(!String::from_utf8_lossy(&text).contains(token), "{}", path.display());
+        assert!(!String::from_utf8_lossy(&text).contains(&token), "{}", path.display());
     }
 }
 

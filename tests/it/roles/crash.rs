@@ -22,9 +22,9 @@ fn scene() -> Repo {
     with(&roles, "")
 }
 
-/// The tree of the candidate.
+/// The change; the base names the folder of its test.
 fn candidate(repo: &Repo) -> String {
-    repo.git(["rev-parse", &format!("agent/{JOB}^{{tree}}")])
+    repo.git(["diff", "main", &format!("agent/{JOB}")])
 }
 
 #[test]
