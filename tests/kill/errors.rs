@@ -1,0 +1,70 @@
+//! A disk that is full, or that loses what it took: nothing is done that could not be written down.
+
+use serde_json::Value;
+
+use super::support::jobs::verified;
+use super::support::program::Outcome;
+use super::support::scene::{self, JOB};
+use super::trials::{goes_on, never_began, same};
+use super::world::{Facts, World};
+
+/// After one call failed: the job stopped with 1, or the call did not matter.
+pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
+    let code = world.variant.code();
+    if outcome.code == code {
+        same(facts, &world.facts(code));
+        return world.nothing_left();
+    }
+    assert_eq!(outcome.code, 1, "a failure that nobody planned for is 1");
+    if !world.exists() {
+        return never_began(world, facts);
+    }
+    let log = String::from_utf8(world.log()).expect("text");
+    // A line may be there in part: an owner has to cut it off.
+    let whole = log.rfind('\n').map_or(0, |at| at + 1);
+    let events = verified(&log[..whole], JOB);
+    let has = |kind: &str| events.iter().any(|event| event["event"] == kind);
+    let end = events.iter().rfind(|event| {
+        ["job.kept", "job.failed", "job.refused", "job.interrupted"]
+            .iter()
+            .any(|kind| event["event"] == *kind)
+    });
+    let branch = world.repo.git(["branch", "--list", "agent/*"]);
+    assert!(
+        branch.is_empty() || has("commit.made"),
+        "a branch that the log knows nothing of: {branch}"
+    );
+    let Some(end) = end.filter(|end| end["event"] != "job.kept") else {
+        return goes_on(world, code, facts);
+    };
+    // It was recorded as failed: it stays so, and the agent's work is in the record or where it was.
+    assert_eq!(
+        (&end["event"], &end["exit"]),
+        (&Value::from("job.failed"), &Value::from(1)),
+        "{end:#}"
+    );
+    let ran = events
+        .iter()
+        .any(|event| event["event"] == "step.started" && event["step"] == "implement");
+    let is_left = end["left"] == true;
+    if is_left {
+        let place = scene::worktree(&world.repo, JOB);
+        assert!(place.join("payments/pay.ts").exists(), "{} is gone", place.display());
+    } else if has("step.finished") && ran {
+        let candidate = format!("refs/agentgate/jobs/{JOB}:candidate/payments/new.ts");
+        world
+            .repo
+            .program("git")
+            .args(["cat-file", "-e", &candidate])
+            .run()
+            .success();
+    }
+    assert_eq!(scene::processes(&world.repo, JOB), Vec::<String>::new());
+    let resumed = world.agentgate(&["resume", JOB]);
+    assert_eq!(resumed.code, 1, "{resumed}");
+    if is_left {
+        let dropped = world.agentgate(&["drop", "--force", JOB]);
+        assert_eq!(dropped.code, 0, "{dropped}");
+    }
+    world.nothing_left();
+}
