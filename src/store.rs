@@ -77,11 +77,24 @@ pub struct Owner {
     seq: u64,
     epoch: u64,
     standing: Standing,
-    /// The torn tail that was found, until an event names it.
+    /// What is wrong with the end of the file, until this owner writes to it.
+    tail: Option<Tail>,
+    /// The torn tail that was set aside, until an event names it.
     torn: Option<FileRef>,
     /// The state after everything appended so far.
     pub state: State,
     _lock: FileLock,
+}
+
+/// An end of the log that the next line must not be put behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tail {
+    /// Length in bytes of the valid lines.
+    valid: u64,
+    /// Something stands behind them.
+    torn: bool,
+    /// The last of them lacks its newline.
+    unterminated: bool,
 }
 
 /// Whether an owner may go on writing.
@@ -170,6 +183,7 @@ impl Store {
             seq: 0,
             epoch: 1,
             standing: Standing::Sole,
+            tail: None,
             torn: None,
             state: State::default(),
             _lock: lock,
@@ -183,7 +197,7 @@ impl Store {
     pub fn own(&self, id: &str) -> Result<Option<Owner>> {
         let mut owner = self.take(id)?;
         if let Some(owner) = &mut owner
-            && owner.torn.is_some()
+            && owner.is_torn()
             && owner.seq > 0
         {
             let place = owner.state.place().map(str::to_owned);
@@ -192,7 +206,7 @@ impl Store {
         Ok(owner)
     }
 
-    /// The same for whoever goes on with the job and calls [`Owner::begin`] itself.
+    /// The same for whoever goes on with the job and calls [`Owner::begin`] itself. Until then all is as it was.
     pub fn take(&self, id: &str) -> Result<Option<Owner>> {
         let folder = self.folder(id);
         let lock = match FileLock::try_exclusive(&folder.path.join(OWNER_LOCK)) {
@@ -208,7 +222,11 @@ impl Store {
                 seq: unknown.seq
             });
         }
-        let torn = folder.repair(&log)?;
+        let tail = Tail {
+            valid: log.valid_bytes,
+            torn: log.torn_bytes > 0,
+            unterminated: log.unterminated,
+        };
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -231,7 +249,8 @@ impl Store {
             seq,
             epoch,
             standing: Standing::Sole,
-            torn,
+            tail: Some(tail).filter(|tail| tail.torn || tail.unterminated),
+            torn: None,
             state,
             _lock: lock,
         }))
@@ -316,26 +335,6 @@ impl Folder {
             sha256: log::sha256_hex(&[&bytes]),
         })
     }
-
-    /// Sets a torn tail aside and cuts it off; ends an unterminated last line. Owners only.
-    fn repair(&self, log: &Log) -> Result<Option<FileRef>> {
-        let path = self.path.join(EVENTS);
-        let mut torn = None;
-        if log.torn_bytes > 0 {
-            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            let tail = bytes.get(log.valid_bytes as usize..).unwrap_or_default();
-            torn = Some(self.save(&format!("torn-{}", log.lines.len() + 1), tail)?);
-            let file = OpenOptions::new().write(true).open(&path)?;
-            file.set_len(log.valid_bytes)
-                .with_context(|| format!("cannot cut {}", path.display()))?;
-            file.sync_data()?;
-        }
-        if log.unterminated {
-            let file = OpenOptions::new().append(true).open(&path)?;
-            files::append_synced(&file, b"\n").with_context(|| format!("cannot append to {}", path.display()))?;
-        }
-        Ok(torn)
-    }
 }
 
 impl Owner {
@@ -343,6 +342,7 @@ impl Owner {
     /// `worktree` is where it will work, where that is not the place that the job began with.
     pub fn begin(&mut self, worktree: Option<String>) -> Result<()> {
         let me = ProcessId::current().context("cannot read /proc/self")?;
+        self.mend()?;
         let torn = self.torn.take();
         self.epoch = self.next_epoch();
         self.append(&Event::Owned {
@@ -352,6 +352,33 @@ impl Owner {
             worktree,
             torn,
         })
+    }
+
+    /// Whether something stands behind the last valid line.
+    pub fn is_torn(&self) -> bool {
+        self.tail.is_some_and(|tail| tail.torn)
+    }
+
+    /// Sets a torn tail aside and cuts it off; ends an unterminated last line.
+    fn mend(&mut self) -> Result<()> {
+        self.must_be_sole()?;
+        let Some(tail) = self.tail else { return Ok(()) };
+        let path = self.folder.path.join(EVENTS);
+        if tail.torn {
+            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let rest = bytes.get(tail.valid as usize..).unwrap_or_default();
+            self.torn = Some(self.folder.save(&format!("torn-{}", self.seq + 1), rest)?);
+            let file = OpenOptions::new().write(true).open(&path)?;
+            file.set_len(tail.valid)
+                .with_context(|| format!("cannot cut {}", path.display()))?;
+            file.sync_data()?;
+        }
+        if tail.unterminated {
+            files::append_synced(&self.file, b"\n").with_context(|| format!("cannot append to {}", path.display()))?;
+        }
+        self.length = self.file.metadata()?.len();
+        self.tail = None;
+        Ok(())
     }
 
     /// The epoch that [`Owner::begin`] begins.
@@ -409,7 +436,7 @@ impl Owner {
     /// When the line cannot be written and synced, or somebody else wrote to the file (13): the caller
     /// must stop before it does what it could not record.
     pub fn append(&mut self, event: &Event) -> Result<()> {
-        self.must_be_sole()?;
+        self.mend()?;
         let at = jiff::Timestamp::now()
             .round(jiff::Unit::Millisecond)
             .unwrap_or_else(|_| jiff::Timestamp::now())

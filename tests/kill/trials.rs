@@ -246,8 +246,10 @@ impl Plan {
             let log = String::from_utf8_lossy(&world.log()).into_owned();
             let log: Vec<String> = log.lines().map(|line| line.chars().take(220).collect()).collect();
             panic!(
-                "{}\nlast call: {last}\nthe disturbed run: {outcome}\nthe log:\n{}",
+                "{}\nlast call: {last}\nthe disturbed run: {} {}\nthe log:\n{}",
                 super::words(&*panic),
+                outcome.code,
+                outcome.stderr,
                 log.join("\n")
             );
         }

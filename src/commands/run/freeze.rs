@@ -139,6 +139,7 @@ impl Job {
         record.last_output.clone_from(&self.last_output);
         record.met_a_wall = self.met_a_wall;
         let json = format!("{:#}\n", serde_json::to_value(&record)?);
+        self.owner.must_be_sole()?;
         let file = self.owner.folder.save(store::FROZEN, json.as_bytes())?;
         // Before it is said that the step is finished: from then on nobody makes it again.
         if let Err(error) = self.write_record_ref()

@@ -147,6 +147,9 @@ pub fn resume(
     signals::outlive_hangup();
     if job.owner.state.ended.is_none() {
         job.take(watch)?;
+    } else if job.owner.is_torn() {
+        let place = job.owner.state.place().map(str::to_owned);
+        job.owner.begin(place)?;
     }
     if let Err(error) = begun(&job.begun()) {
         return Err(job.broke(error));

@@ -188,6 +188,9 @@ impl Job {
             };
             return self.end(&ending, watch);
         }
+        let log = self.owner.folder.path.join(store::AGENT_LOG);
+        // An earlier owner's agent may have printed there. Whoever looks on opens it at the event.
+        files::replace(&log, b"", 0o600)?;
         self.owner.append(&Event::StepStarted {
             step: STEP.into(),
             role: ROLE.into(),
@@ -198,17 +201,10 @@ impl Job {
             not_covered: self.not_covered.clone(),
         })?;
         watch.step(&self.banner(&tier));
-        let log = self.owner.folder.path.join(store::AGENT_LOG);
         let (end, leftovers, duration) = match filled {
             Err(error) => {
-                files::replace(&log, b"", 0o600)?;
-                (
-                    AgentEnd::NotStarted {
-                        error: error.to_string(),
-                    },
-                    0,
-                    Duration::ZERO,
-                )
+                let error = error.to_string();
+                (AgentEnd::NotStarted { error }, 0, Duration::ZERO)
             }
             Ok(command) => {
                 let run = AgentRun {
@@ -236,6 +232,8 @@ impl Job {
                 (agent_end(finished.ending), finished.leftovers, finished.duration)
             }
         };
+        // Whoever stood still as long may have lost the job to another one.
+        self.owner.must_be_sole()?;
         self.take_worktree_back(&worktree)?;
         if leftovers > 0 {
             self.notices.push(match leftovers {
@@ -319,6 +317,7 @@ impl Job {
             // A signal: the loop ends the job.
             return Ok(());
         }
+        self.owner.must_be_sole()?;
         let log = self
             .owner
             .folder
