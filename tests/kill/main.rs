@@ -34,8 +34,6 @@ use trials::{Plan, Trial};
 
 /// What a sample may take before no further trial is begun.
 const SAMPLE: Duration = Duration::from_secs(45);
-/// Of the failures so many are shown whole.
-const SHOWN: usize = 12;
 
 struct Options {
     sweep: bool,
@@ -79,7 +77,7 @@ fn main() -> ExitCode {
         plan.calls()
     );
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let failures = Mutex::new(Vec::<(String, String)>::new());
+    let failures = Mutex::new(Vec::<String>::new());
     std::thread::scope(|scope| {
         for _ in 0..options.jobs {
             scope.spawn(|| {
@@ -96,16 +94,16 @@ fn main() -> ExitCode {
                     }
                     if let Err(panic) = result {
                         let name = format!("{trial} ({:.1} s)", begun.elapsed().as_secs_f64());
-                        println!("kill {name} ... FAILED");
-                        failures.lock().expect("no panic in here").push((name, words(&*panic)));
+                        println!("kill {name} ... FAILED\n{}", words(&*panic));
+                        failures.lock().expect("no panic in here").push(name);
                     }
                 }
             });
         }
     });
     let failures = failures.into_inner().expect("no panic in here");
-    for (name, what) in failures.iter().take(SHOWN) {
-        println!("---- {name}\n{what}");
+    for name in &failures {
+        println!("failed: {name}");
     }
     let done = done.into_inner();
     for (group, count) in Trial::counts(&trials[..done.min(trials.len())]) {

@@ -24,8 +24,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// Whether it changed something that outlives the process: it did not fail, and was no message to a person.
+    /// Whether it changed something that outlives the process and that another one sees: it did not fail, and was no
+    /// message to a person. (Synced or not is the same to whoever comes after a kill.)
     pub fn changes(&self) -> bool {
+        if ["fsync", "fdatasync"].contains(&&*self.name) {
+            return false;
+        }
         let to_pipe = self.name == "write" && !self.line.contains("</");
         !to_pipe && !self.line.contains(" = -1 ")
     }

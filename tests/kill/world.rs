@@ -27,15 +27,6 @@ pub enum Variant {
 impl Variant {
     pub const ALL: [Variant; 4] = [Variant::Passes, Variant::Lands, Variant::Refused, Variant::Fails];
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Variant::Passes => "passes",
-            Variant::Lands => "lands",
-            Variant::Refused => "refused",
-            Variant::Fails => "fails",
-        }
-    }
-
     pub fn code(self) -> i32 {
         match self {
             Variant::Passes | Variant::Lands => 0,
