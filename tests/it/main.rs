@@ -29,6 +29,7 @@ mod lock;
 mod oracle;
 mod preflight;
 mod real_agents;
+mod resume;
 mod run_agent;
 mod run_base;
 mod run_commit;
