@@ -46,6 +46,8 @@ pub const RESUME: &str = "resume.json";
 pub const FROZEN: &str = "frozen.json";
 /// Whose flock(2) is the job's ownership; empty.
 pub const OWNER_LOCK: &str = "owner.lock";
+/// What is in a job's folder before its first event.
+const FIRST: [&str; 4] = [OWNER_LOCK, TASK, EVENTS, RESUME];
 /// Room in an event's line for such files, in bytes of JSON.
 const UNNAMED_ROOM: usize = 1800;
 
@@ -189,6 +191,19 @@ impl Store {
             _lock: lock,
         };
         Ok((owner, task))
+    }
+
+    /// The folder of a job that ended before it began: nothing but what comes before its first event is in it. Only
+    /// whoever holds the clone lock makes such a folder, so that it is nobody's where that is free.
+    pub fn unbegun(&self, id: &str) -> Result<Option<Folder>> {
+        let Some(folder) = self.find(id)? else { return Ok(None) };
+        let is_first = |name: &String| FIRST.contains(&name.as_str()) || name.starts_with(files::TEMPORARY);
+        if !folder.names()?.iter().all(is_first) {
+            return Ok(None);
+        }
+        let has_log = folder.path.join(EVENTS).symlink_metadata().is_ok();
+        let began = has_log && !folder.log()?.lines.is_empty();
+        Ok((!began).then_some(folder))
     }
 
     /// Takes ownership of an existing job. `None` while another owner lives.

@@ -33,9 +33,12 @@ pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     sync_dir(folder)
 }
 
+/// What the name of a file begins with that has no lasting one yet: whoever was killed before that leaves it.
+pub const TEMPORARY: &str = ".agentgate-";
+
 /// A whole file on disk that has no lasting name yet.
 fn complete(folder: &Path, bytes: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
-    let mut file = tempfile::Builder::new().prefix(".agentgate-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(Permissions::from_mode(mode))?;
     file.as_file().sync_all()?;

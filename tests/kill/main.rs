@@ -2,7 +2,7 @@
 //!
 //! `cargo test --test kill` runs a sample; its seed is printed. `cargo test --test kill -- --sweep` runs all of it,
 //! which takes an hour on two cores. `--seed N` repeats a sample, `--only WORD` takes the groups whose name has the
-//! word, `--part K/N` each Nth trial, `--jobs N` so many at a time, `--case GROUP:N` one trial.
+//! word, `--call TEXT` the calls that have the text, `--part K/N` each Nth trial, `--jobs N` so many at a time, `--case GROUP:N` one trial.
 //!
 //! Only agentgate's own process is traced, not git or the agent: SIGKILL comes before the Nth of these calls, which
 //! is then not made. That holds for every point in between, since nothing changes between two of them. Where strace
@@ -39,6 +39,7 @@ struct Options {
     sweep: bool,
     seed: u64,
     only: Vec<String>,
+    calls: Vec<String>,
     part: (usize, usize),
     jobs: usize,
     case: Option<(String, usize)>,
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
     }
     let mut trials = plan.trials(&mut Random::of(options.seed), options.sweep);
     trials.retain(|trial| options.only.is_empty() || options.only.iter().any(|word| trial.group.contains(word)));
+    trials.retain(|trial| options.calls.is_empty() || options.calls.iter().any(|word| trial.what.contains(word)));
     if let Some((group, at)) = &options.case {
         trials.retain(|trial| trial.group == *group && trial.at == *at);
     }
@@ -109,13 +111,19 @@ fn main() -> ExitCode {
     for (group, count) in Trial::counts(&trials[..done.min(trials.len())]) {
         println!("kill {group}: {count} trials");
     }
+    let missed = trials::MISSED.load(Ordering::Relaxed);
     println!(
-        "kill: {} of {done} trials failed, {} groups skipped, {} s, seed {}",
+        "kill: {} of {done} trials failed, {missed} were over before the kill, {} groups skipped, {} s, seed {}",
         failures.len(),
         plan.skipped.len(),
         started.elapsed().as_secs(),
         options.seed
     );
+    // Two runs differ in a few calls; more than that, and nothing is tried any more.
+    if missed > 3 + done / 10 {
+        println!("kill: too many were over before the kill");
+        return ExitCode::FAILURE;
+    }
     match failures.is_empty() && (done > 0 || trials.is_empty()) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -127,6 +135,7 @@ fn options() -> Options {
         sweep: false,
         seed: u64::from(std::process::id()),
         only: Vec::new(),
+        calls: Vec::new(),
         part: (0, 1),
         jobs: std::thread::available_parallelism().map_or(2, |count| count.get().clamp(2, 4)),
         case: None,
@@ -138,6 +147,7 @@ fn options() -> Options {
             "--sweep" => options.sweep = true,
             "--seed" => options.seed = value().parse().expect("--seed takes a number"),
             "--only" => options.only.push(value()),
+            "--call" => options.calls.push(value()),
             "--jobs" => options.jobs = value().parse().expect("--jobs takes a number"),
             "--part" => {
                 let value = value();

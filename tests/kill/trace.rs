@@ -14,7 +14,7 @@ kill,tkill,pidfd_send_signal";
 /// One call of an undisturbed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    pub name: String,
+    pub name: &'static str,
     /// Its line in the log, cut.
     pub line: String,
     /// Which of those with its name it is, from 1.
@@ -27,7 +27,7 @@ impl Call {
     /// Whether it changed something that outlives the process and that another one sees: it did not fail, and was no
     /// message to a person. (Synced or not is the same to whoever comes after a kill.)
     pub fn changes(&self) -> bool {
-        if ["fsync", "fdatasync"].contains(&&*self.name) {
+        if ["fsync", "fdatasync"].contains(&self.name) {
             return false;
         }
         let to_pipe = self.name == "write" && !self.line.contains("</");
@@ -40,17 +40,17 @@ impl Call {
     }
 }
 
-/// What happens to a call.
+/// What happens to a call: strace counts those of each name by themselves, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harm {
-    /// SIGKILL instead of the Nth of all.
-    Kill(usize),
-    /// ENOSPC from the Nth write.
+    /// SIGKILL comes instead of it.
+    Kill(&'static str, usize),
+    /// ENOSPC from this write.
     Full(usize),
-    /// EIO from the Nth fdatasync.
-    Unsynced(usize),
-    /// ENOSPC from the Nth write and all that follow.
+    /// ENOSPC from this write and all that follow.
     FullFrom(usize),
+    /// EIO from this fdatasync.
+    Unsynced(usize),
 }
 
 /// Why nothing can be traced here.
@@ -82,7 +82,7 @@ fn log_of(repo: &Repo) -> PathBuf {
 /// A program of agentgate that is harmed so.
 pub fn harmed(repo: &Repo, harm: Harm) -> Program {
     let inject = match harm {
-        Harm::Kill(at) => format!("--inject={CALLS}:signal=SIGKILL:when={at}"),
+        Harm::Kill(name, nth) => format!("--inject={name}:signal=SIGKILL:when={nth}"),
         Harm::Full(at) => format!("--inject=write:error=ENOSPC:when={at}"),
         Harm::FullFrom(at) => format!("--inject=write:error=ENOSPC:when={at}+"),
         Harm::Unsynced(at) => format!("--inject=fdatasync:error=EIO:when={at}"),
@@ -106,12 +106,13 @@ pub fn calls(repo: &Repo, with: impl FnOnce(Program) -> Program) -> (Outcome, Ve
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut calls: Vec<Call> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with(['-', '+'])) {
-        let Some((name, _)) = line.split_once('(') else {
+        let name = line.split_once('(').map(|(name, _)| name);
+        let Some(name) = CALLS.split(',').find(|known| Some(*known) == name) else {
             continue;
         };
         let nth = 1 + calls.iter().filter(|call| call.name == name).count();
         calls.push(Call {
-            name: name.to_owned(),
+            name,
             line: line.to_owned(),
             nth,
             at: calls.len() + 1,

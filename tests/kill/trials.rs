@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::errors;
@@ -13,6 +14,9 @@ use super::support::repo::Repo;
 use super::support::scene::JOB;
 use super::trace::{self, Call, Harm};
 use super::world::{Facts, Variant, World};
+
+/// How many runs came to their end before the call at which they were to be killed.
+pub static MISSED: AtomicUsize = AtomicUsize::new(0);
 
 /// How a run is disturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +47,9 @@ pub struct Trial {
     pub blow: Blow,
     pub tail: Tail,
     /// The call of the first `resume` that is killed too.
-    pub second: Option<usize>,
+    pub second: Option<Harm>,
     /// In words.
-    what: String,
+    pub what: String,
 }
 
 impl fmt::Display for Trial {
@@ -55,7 +59,7 @@ impl fmt::Display for Trial {
             write!(f, " {:?}", self.tail)?;
         }
         if let Some(second) = self.second {
-            write!(f, " and at {second}")?;
+            write!(f, " and {second:?}")?;
         }
         write!(f, ": {}", self.what)
     }
@@ -143,7 +147,7 @@ impl Plan {
                 group,
                 at: call.at,
                 variant,
-                blow: Blow::Harm(Harm::Kill(call.at)),
+                blow: Blow::Harm(Harm::Kill(call.name, call.nth)),
                 tail,
                 second,
                 what: call.line.chars().take(160).collect(),
@@ -158,7 +162,8 @@ impl Plan {
             let mut twice = Vec::new();
             for call in changes.iter().filter(|call| all || call.at % 2 == 0) {
                 if random.below(8) == 0 || !all {
-                    let second = 1 + random.below(400) as usize;
+                    let second = &one.calls[random.below(one.calls.len() as u64) as usize];
+                    let second = Harm::Kill(second.name, second.nth);
                     twice.push(kill(
                         call,
                         group(&["twice-passes", "twice-lands", "twice-refused", "twice-fails"]),
@@ -239,7 +244,7 @@ impl Plan {
             Blow::Moment(_) => String::new(),
         };
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match trial.blow {
-            Blow::Harm(Harm::Kill(_)) | Blow::Moment(_) => killed(&world, trial, &outcome, &undisturbed.facts),
+            Blow::Harm(Harm::Kill(..)) | Blow::Moment(_) => killed(&world, trial, &outcome, &undisturbed.facts),
             Blow::Harm(_) => errors::stopped(&world, &outcome, &undisturbed.facts),
         }));
         if let Err(panic) = result {
@@ -290,6 +295,7 @@ fn killed(world: &World, trial: &Trial, outcome: &Outcome, facts: &Facts) {
     let code = world.variant.code();
     if outcome.code != 128 + 9 {
         // It was over before: the calls of two runs are not the same to the last one.
+        MISSED.fetch_add(1, Ordering::Relaxed);
         assert_eq!(outcome.code, code, "{outcome}");
         same(facts, &world.facts(code));
         return world.nothing_left();
@@ -301,7 +307,7 @@ fn killed(world: &World, trial: &Trial, outcome: &Outcome, facts: &Facts) {
         return never_began(world, facts);
     }
     if let Some(second) = trial.second {
-        let first = trace::harmed(&world.repo, Harm::Kill(second));
+        let first = trace::harmed(&world.repo, second);
         let first = world.around(first).args(["resume", JOB]).run();
         assert!([code, 128 + 9].contains(&first.code), "the first resume: {first}");
     }

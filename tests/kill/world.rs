@@ -155,8 +155,11 @@ impl World {
         say("setup.log", text(&self.record().join("setup.log")));
         say("ignored.tar", self.listed(&self.record().join("ignored.tar")));
         let bundle = self.record().join("agent-refs.bundle");
-        let heads = repo.git(["bundle", "list-heads", &bundle.display().to_string()]);
-        let heads = heads.lines().filter_map(|line| line.split(' ').nth(1));
+        let heads = repo
+            .program("git")
+            .args(["bundle".as_ref(), "list-heads".as_ref(), bundle.as_os_str()])
+            .run();
+        let heads = heads.stdout.lines().filter_map(|line| line.split(' ').nth(1));
         say("bundle", heads.collect::<Vec<_>>().join(" "));
         say("artifacts", names(&repo.top().join("artifacts")).join(" "));
         say("artifacts patch", text(&repo.top().join("artifacts/change.patch")));

@@ -129,15 +129,8 @@ fn many_races_have_one_owner_each() {
     // Nothing is left to do but to end: the shortest life of an owner, so that the two meet at every place.
     let repo = Repo::new();
     dead(&repo, JOB, &[], "exit 7");
-    let saved = repo.top().join("saved");
-    let copy = |from: &std::path::Path, to: &std::path::Path| {
-        let args = ["-a".as_ref(), from.as_os_str(), to.as_os_str()];
-        repo.program("cp").args(args).run().success();
-    };
-    fs::create_dir(&saved).expect("it is new");
-    for name in ["repo", "repo-jobs"] {
-        copy(&repo.top().join(name), &saved.join(name));
-    }
+    let shell = |script: &str| repo.program("sh").cwd(repo.top()).args(["-c", script]).run().success();
+    shell("mkdir saved; cp -a repo repo-jobs saved/");
     let trials = std::env::var("AGENTGATE_RACES")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -158,14 +151,11 @@ fn many_races_have_one_owner_each() {
             (2, 1),
             "trial {trial}: {outcomes:?}"
         );
-        for name in ["repo", "repo-jobs"] {
-            let _ = fs::remove_dir_all(repo.top().join(name));
-            copy(&saved.join(name), &repo.top().join(name));
-        }
+        // The folder itself stays, since programs are started in it.
+        shell("rm -rf repo-jobs; find repo -mindepth 1 -delete; cp -a saved/repo/. repo/; cp -a saved/repo-jobs .");
     }
 }
 
-/// Sends a signal as the person would.
 #[test]
 fn a_signal_ends_a_job_that_goes_on_as_it_ends_a_run() {
     let repo = Repo::new();

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use super::{WORK, dead, go};
+use super::{WORK, dead};
 use crate::support::jobs::value;
 use crate::support::repo::Repo;
-use crate::support::scene::{self, JOB, agent, at_work, record, until};
+use crate::support::scene::{self, JOB, agent, at_work, record};
 
 #[test]
 fn all_that_are_left_go_on_and_none_keeps_another_from_it() {
@@ -135,5 +135,4 @@ fn the_worktree_of_a_landing_is_the_one_that_it_went_on_in() {
     );
     repo.agentgate(["land", JOB]).success();
     scene::nothing_left(&repo);
-    let _ = (go, until as fn(&str, fn() -> bool));
 }
