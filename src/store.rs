@@ -340,6 +340,15 @@ impl Folder {
         Ok(names)
     }
 
+    /// Removes files that were never finished. Owners only.
+    pub fn clear_temporary(&self) -> Result<()> {
+        for name in self.names()?.iter().filter(|name| name.starts_with(files::TEMPORARY)) {
+            let path = self.path.join(name);
+            std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        Ok(())
+    }
+
     /// What a file of the record is, for the log.
     pub fn describe(&self, name: &str) -> Result<FileRef> {
         let path = self.path.join(name);

@@ -41,7 +41,10 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let record = owner.folder.path.clone();
     let left = if owner.state.ended.is_none() {
         // Its agentgate was killed: what is still at work there would write on while we delete.
-        process::end_marked(&Path::new(&created.private).join("task/TASK.md"))?
+        let left = process::end_marked(&Path::new(&created.private).join("task/TASK.md"))?;
+        refs::unlock(&checkout.repo, id)?;
+        owner.folder.clear_temporary()?;
+        left
     } else {
         0
     };

@@ -66,6 +66,9 @@ fn main() -> ExitCode {
     if let Some((group, at)) = &options.case {
         trials.retain(|trial| trial.group == *group && trial.at == *at);
     }
+    // What is alike lies side by side, and a part of all, or the first minutes, should have some of each.
+    let count = trials.len();
+    let mut trials = Random::of(options.seed).some(trials, count);
     let (part, parts) = options.part;
     let mut index = 0;
     trials.retain(|_| {

@@ -23,6 +23,7 @@ use crate::exit::{Exit, Stop};
 use crate::git::agent_refs::AgentRefs;
 use crate::git::history::Identity;
 use crate::git::places::Places;
+use crate::git::refs;
 use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::snapshot::Frozen;
@@ -145,6 +146,8 @@ pub fn resume(
         });
     }
     signals::outlive_hangup();
+    refs::unlock(&job.checkout.repo, id)?;
+    job.owner.folder.clear_temporary()?;
     if job.owner.state.ended.is_none() {
         job.take(watch)?;
     } else if job.owner.is_torn() {
