@@ -342,11 +342,8 @@ impl Folder {
 
     /// Removes files that were never finished. Owners only.
     pub fn clear_temporary(&self) -> Result<()> {
-        for name in self.names()?.iter().filter(|name| name.starts_with(files::TEMPORARY)) {
-            let path = self.path.join(name);
-            std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-        }
-        Ok(())
+        files::clear_temporary(&self.path, files::TEMPORARY)
+            .with_context(|| format!("cannot clear {}", self.path.display()))
     }
 
     /// What a file of the record is, for the log.

@@ -18,6 +18,7 @@ use super::{Begun, Options, Report, finish};
 use crate::commands::closing::Closing;
 use crate::commands::following::{Look, Stand};
 use crate::commands::implementer::{self, Chosen};
+use crate::commands::remains::Edits;
 use crate::commands::{Surroundings, Watch, attach, drop, job_folder, remains, typed};
 use crate::exit::{Exit, Stop};
 use crate::git::agent_refs::AgentRefs;
@@ -115,7 +116,7 @@ pub fn resume(
     let lock = take_lock(&checkout, id, &words, again.wait, watch)?;
     let (owner, created) = drop::take(&store, id)?;
     let record = folder.path.clone();
-    if let Some(over) = over(&folder, &owner, &created)? {
+    if let Some(over) = over(&checkout, &folder, &owner, &created)? {
         super::forget(&record);
         return Ok(Resumed::Over(over));
     }
@@ -168,7 +169,7 @@ pub fn resume(
 }
 
 /// A job that needs nothing any more: how it came to its end.
-fn over(folder: &Folder, owner: &Owner, created: &Created) -> Result<Option<attach::Report>> {
+fn over(checkout: &Checkout, folder: &Folder, owner: &Owner, created: &Created) -> Result<Option<attach::Report>> {
     let state = &owner.state;
     let id = &folder.id;
     if state.dropped && state.ended.is_none() {
@@ -181,6 +182,16 @@ fn over(folder: &Folder, owner: &Owner, created: &Created) -> Result<Option<atta
     let settled = state.landed || state.dropped || closing.is_some();
     if !settled && folder.path.join(store::RESUME).symlink_metadata().is_ok() {
         return Ok(None);
+    }
+    if state.landed {
+        // Killed over its landing, it may have left what that removes; a person's edits since then stay.
+        let remains = remains::of(checkout, state, created, id);
+        if remains
+            .must_be_removable(checkout, state, created, id, Edits::Refuse)
+            .is_ok()
+        {
+            drop::remove(checkout, owner, created, &remains, id)?;
+        }
     }
     // Killed after its last words, it may have left its private folder; nothing of it is needed.
     if !state.left_as_is {
