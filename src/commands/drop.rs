@@ -41,13 +41,15 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let record = owner.folder.path.clone();
     let left = if owner.state.ended.is_none() {
         // Its agentgate was killed: what is still at work there would write on while we delete.
-        let left = process::end_marked(&Path::new(&created.private).join("task/TASK.md"))?;
-        refs::unlock(&checkout.repo, id)?;
-        owner.folder.clear_temporary()?;
-        left
+        process::end_marked(&Path::new(&created.private).join("task/TASK.md"))?
     } else {
         0
     };
+    // Of a job that is kept the branch is a person's too; of any other a lock is what a killed process left.
+    if owner.state.ended != Some(Exit::Ok) || owner.state.landed || owner.state.dropped {
+        refs::unlock(&checkout.repo, id)?;
+        owner.folder.clear_temporary()?;
+    }
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, edits)?;
     let state = &owner.state;

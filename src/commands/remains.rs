@@ -46,6 +46,8 @@ pub struct Remains {
     registered: Option<Worktree>,
     /// What a worktree of the job was called at any time.
     names: Vec<String>,
+    /// The clone's common git dir.
+    common: PathBuf,
 }
 
 /// Finds it by the clone's own registrations: the recorded admin folder, or the one that `open`
@@ -83,6 +85,7 @@ pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Re
         standing,
         registered,
         names: names.flatten().map(str::to_owned).collect(),
+        common: checkout.common.clone(),
     }
 }
 
@@ -133,6 +136,7 @@ impl Remains {
     pub fn remove(&self, id: &str, trash: &Path) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         empty_trash(trash, &self.names);
+        worktree::forget_the_rest(&self.common)?;
         match (&self.registered, self.standing) {
             (Some(worktree), Standing::Ours | Standing::Gone) => notices.extend(worktree.remove(id, trash)?),
             (registered, standing) => {

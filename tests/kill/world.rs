@@ -367,7 +367,12 @@ impl World {
 fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().expect("a name").to_string_lossy();
     let is_lock = name.ends_with(".lock") && !["agent-jobs.lock", "owner.lock", "land.lock"].contains(&&*name);
-    is_lock || name.starts_with(".agentgate-") || name == "resume.json" || name == "agent-jobs.holder"
+    is_lock
+        || name.starts_with(".agentgate-")
+        || name == "resume.json"
+        || name == "agent-jobs.holder"
+        || name.starts_with("agentgate-landing-")
+        || name == ".forgotten"
 }
 
 /// Names in a folder, sorted.

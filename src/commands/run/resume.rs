@@ -185,6 +185,7 @@ fn over(checkout: &Checkout, folder: &Folder, owner: &Owner, created: &Created) 
     }
     if state.landed {
         // Killed over its landing, it may have left what that removes; a person's edits since then stay.
+        refs::unlock(&checkout.repo, id)?;
         let remains = remains::of(checkout, state, created, id);
         if remains
             .must_be_removable(checkout, state, created, id, Edits::Refuse)
