@@ -144,6 +144,8 @@ impl CloneLock {
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         };
+        // Nothing else of that name is made in this folder, and only under the lock.
+        let _ = files::clear_temporary(common_git_dir, files::TEMPORARY);
         let note = common_git_dir.join(CloneLock::HOLDER);
         if let Ok(text) = serde_json::to_vec(holder) {
             let _ = files::replace(&note, &text, 0o644);

@@ -48,6 +48,8 @@ pub const FROZEN: &str = "frozen.json";
 pub const DISPUTE: &str = "dispute.md";
 /// Whose flock(2) is the job's ownership; empty.
 pub const OWNER_LOCK: &str = "owner.lock";
+/// What is in a job's folder before its first event.
+const FIRST: [&str; 4] = [OWNER_LOCK, TASK, EVENTS, RESUME];
 /// Room in an event's line for such files, in bytes of JSON.
 const UNNAMED_ROOM: usize = 1800;
 
@@ -79,11 +81,24 @@ pub struct Owner {
     seq: u64,
     epoch: u64,
     standing: Standing,
-    /// The torn tail that was found, until an event names it.
+    /// What is wrong with the end of the file, until this owner writes to it.
+    tail: Option<Tail>,
+    /// The torn tail that was set aside, until an event names it.
     torn: Option<FileRef>,
     /// The state after everything appended so far.
     pub state: State,
     _lock: FileLock,
+}
+
+/// An end of the log that the next line must not be put behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tail {
+    /// Length in bytes of the valid lines.
+    valid: u64,
+    /// Something stands behind them.
+    torn: bool,
+    /// The last of them lacks its newline.
+    unterminated: bool,
 }
 
 /// Whether an owner may go on writing.
@@ -172,11 +187,25 @@ impl Store {
             seq: 0,
             epoch: 1,
             standing: Standing::Sole,
+            tail: None,
             torn: None,
             state: State::default(),
             _lock: lock,
         };
         Ok((owner, task))
+    }
+
+    /// The folder of a job that ended before it began: nothing but what comes before its first event is in it. Only
+    /// whoever holds the clone lock makes such a folder, so that it is nobody's where that is free.
+    pub fn unbegun(&self, id: &str) -> Result<Option<Folder>> {
+        let Some(folder) = self.find(id)? else { return Ok(None) };
+        let is_first = |name: &String| FIRST.contains(&name.as_str()) || name.starts_with(files::TEMPORARY);
+        if !folder.names()?.iter().all(is_first) {
+            return Ok(None);
+        }
+        let has_log = folder.path.join(EVENTS).symlink_metadata().is_ok();
+        let began = has_log && !folder.log()?.lines.is_empty();
+        Ok((!began).then_some(folder))
     }
 
     /// Takes ownership of an existing job. `None` while another owner lives.
@@ -185,16 +214,16 @@ impl Store {
     pub fn own(&self, id: &str) -> Result<Option<Owner>> {
         let mut owner = self.take(id)?;
         if let Some(owner) = &mut owner
-            && owner.torn.is_some()
+            && owner.is_torn()
             && owner.seq > 0
         {
             let place = owner.state.place().map(str::to_owned);
-            owner.begin(place, None)?;
+            owner.begin(place, Vec::new())?;
         }
         Ok(owner)
     }
 
-    /// The same for whoever goes on with the job and calls [`Owner::begin`] itself.
+    /// The same for whoever goes on with the job and calls [`Owner::begin`] itself. Until then all is as it was.
     pub fn take(&self, id: &str) -> Result<Option<Owner>> {
         let folder = self.folder(id);
         let lock = match FileLock::try_exclusive(&folder.path.join(OWNER_LOCK)) {
@@ -210,7 +239,11 @@ impl Store {
                 seq: unknown.seq
             });
         }
-        let torn = folder.repair(&log)?;
+        let tail = Tail {
+            valid: log.valid_bytes,
+            torn: log.torn_bytes > 0,
+            unterminated: log.unterminated,
+        };
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -233,7 +266,8 @@ impl Store {
             seq,
             epoch,
             standing: Standing::Sole,
-            torn,
+            tail: Some(tail).filter(|tail| tail.torn || tail.unterminated),
+            torn: None,
             state,
             _lock: lock,
         }))
@@ -308,6 +342,12 @@ impl Folder {
         Ok(names)
     }
 
+    /// Removes files that were never finished. Owners only.
+    pub fn clear_temporary(&self) -> Result<()> {
+        files::clear_temporary(&self.path, files::TEMPORARY)
+            .with_context(|| format!("cannot clear {}", self.path.display()))
+    }
+
     /// What a file of the record is, for the log.
     pub fn describe(&self, name: &str) -> Result<FileRef> {
         let path = self.path.join(name);
@@ -318,45 +358,26 @@ impl Folder {
             sha256: log::sha256_hex(&[&bytes]),
         })
     }
-
-    /// Sets a torn tail aside and cuts it off; ends an unterminated last line. Owners only.
-    fn repair(&self, log: &Log) -> Result<Option<FileRef>> {
-        let path = self.path.join(EVENTS);
-        let mut torn = None;
-        if log.torn_bytes > 0 {
-            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            let tail = bytes.get(log.valid_bytes as usize..).unwrap_or_default();
-            torn = Some(self.save(&format!("torn-{}", log.lines.len() + 1), tail)?);
-            let file = OpenOptions::new().write(true).open(&path)?;
-            file.set_len(log.valid_bytes)
-                .with_context(|| format!("cannot cut {}", path.display()))?;
-            file.sync_data()?;
-        }
-        if log.unterminated {
-            let file = OpenOptions::new().append(true).open(&path)?;
-            files::append_synced(&file, b"\n").with_context(|| format!("cannot append to {}", path.display()))?;
-        }
-        Ok(torn)
-    }
 }
 
 impl Owner {
     /// Writes down that this process owns the job now: the first time in epoch 1, each later time in a new one.
     /// `worktree` is where it will work, where that is not the place that the job began with.
-    /// `attempt` is what the last owner's agent had changed.
-    pub fn begin(&mut self, worktree: Option<String>, attempt: Option<FileRef>) -> Result<()> {
+    /// `attempt` is what was saved of the step that its last owner did not finish.
+    pub fn begin(&mut self, worktree: Option<String>, attempt: Vec<FileRef>) -> Result<()> {
         let owned = self.owned(worktree, attempt)?;
         self.append(&owned)
     }
 
     /// The first lines of a log: what the job is, and that this process owns it.
     pub fn create(&mut self, created: Event) -> Result<()> {
-        let owned = self.owned(None, None)?;
+        let owned = self.owned(None, Vec::new())?;
         self.append_all(&[created, owned])
     }
 
-    fn owned(&mut self, worktree: Option<String>, attempt: Option<FileRef>) -> Result<Event> {
+    fn owned(&mut self, worktree: Option<String>, attempt: Vec<FileRef>) -> Result<Event> {
         let me = ProcessId::current().context("cannot read /proc/self")?;
+        self.mend()?;
         let torn = self.torn.take();
         self.epoch = self.next_epoch();
         Ok(Event::Owned {
@@ -367,6 +388,33 @@ impl Owner {
             torn,
             attempt,
         })
+    }
+
+    /// Whether something stands behind the last valid line.
+    pub fn is_torn(&self) -> bool {
+        self.tail.is_some_and(|tail| tail.torn)
+    }
+
+    /// Sets a torn tail aside and cuts it off; ends an unterminated last line.
+    fn mend(&mut self) -> Result<()> {
+        self.must_be_sole()?;
+        let Some(tail) = self.tail else { return Ok(()) };
+        let path = self.folder.path.join(EVENTS);
+        if tail.torn {
+            let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let rest = bytes.get(tail.valid as usize..).unwrap_or_default();
+            self.torn = Some(self.folder.save(&format!("torn-{}", self.seq + 1), rest)?);
+            let file = OpenOptions::new().write(true).open(&path)?;
+            file.set_len(tail.valid)
+                .with_context(|| format!("cannot cut {}", path.display()))?;
+            file.sync_data()?;
+        }
+        if tail.unterminated {
+            files::append_synced(&self.file, b"\n").with_context(|| format!("cannot append to {}", path.display()))?;
+        }
+        self.length = self.file.metadata()?.len();
+        self.tail = None;
+        Ok(())
     }
 
     /// The epoch that [`Owner::begin`] begins.
@@ -432,7 +480,7 @@ impl Owner {
     /// # Errors
     /// As [`Owner::append`].
     pub fn append_all(&mut self, events: &[Event]) -> Result<()> {
-        self.must_be_sole()?;
+        self.mend()?;
         let path = self.folder.path.join(EVENTS);
         for event in events {
             let at = jiff::Timestamp::now()
@@ -488,6 +536,14 @@ impl Owner {
             unnamed.push(file);
         }
         Ok(unnamed)
+    }
+
+    /// Names of files in the record that no event names.
+    pub fn nameless(&self) -> Result<Vec<String>> {
+        let own = [EVENTS, OWNER_LOCK, RESUME, REPORT];
+        let mut names: Vec<String> = self.folder.names()?;
+        names.retain(|name| !own.contains(&name.as_str()) && !self.state.files.contains_key(name));
+        Ok(names)
     }
 
     /// Sum of the last event.

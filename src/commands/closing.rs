@@ -12,12 +12,13 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::exit::{Exit, Stop};
 use crate::files;
+use crate::job::Event;
 use crate::job::log::{Line, Log, sha256_hex};
 use crate::store::{Folder, REPORT};
 
@@ -72,7 +73,8 @@ impl Closing {
     /// Keeps it in the record, bound to the event that ended the job.
     ///
     /// # Errors
-    /// The log cannot be read or says of no end; the file cannot be written.
+    /// The log cannot be read or says of no end, or of another one than a failure that this is: then the process
+    /// does not know what it wrote, or the job is not its own any more. The file cannot be written.
     pub fn save(record: &Path, exit: Exit, said: Said) -> Result<()> {
         let id = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let folder = Folder {
@@ -81,6 +83,10 @@ impl Closing {
         };
         let log = folder.log()?;
         let end = ending(&log).context("its log says of no end")?;
+        let ended = end.event.as_ref().and_then(Event::ends_with);
+        if matches!(said, Said::Error { .. }) && ended != Some(exit) {
+            bail!("its log says of another end");
+        }
         let closing = Closing {
             schema: Closing::SCHEMA.to_owned(),
             ended_by: end.seq,

@@ -15,6 +15,7 @@ use crate::git::repo::Checkout;
 use crate::job::log::Damaged;
 use crate::job::machine::State;
 use crate::job::{Created, Event};
+use crate::lock::CloneLock;
 use crate::process;
 use crate::store::{NewerFormat, Owner, Store};
 
@@ -32,7 +33,11 @@ pub struct Report {
 /// Drops job `id`: a kept one, one that died, or the worktree that `open` or a failure left.
 pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<Report> {
     let checkout = surroundings.checkout()?;
-    let (mut owner, created) = own(&Store::of(&checkout.common), id)?;
+    let store = Store::of(&checkout.common);
+    if let Some(report) = drop_unbegun(&checkout, &store, id)? {
+        return Ok(report);
+    }
+    let (mut owner, created) = own(&store, id)?;
     let record = owner.folder.path.clone();
     let left = if owner.state.ended.is_none() {
         // Its agentgate was killed: what is still at work there would write on while we delete.
@@ -40,6 +45,11 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     } else {
         0
     };
+    // Of a job that is kept the branch is a person's too; of any other a lock is what a killed process left.
+    if owner.state.ended != Some(Exit::Ok) || owner.state.landed || owner.state.dropped {
+        refs::unlock(&checkout.repo, id)?;
+        owner.folder.clear_temporary()?;
+    }
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, edits)?;
     let state = &owner.state;
@@ -72,6 +82,25 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
         record,
         notices,
     })
+}
+
+/// Frees the id of a job that was killed before its first event: it made nothing, and its record says nothing.
+fn drop_unbegun(checkout: &Checkout, store: &Store, id: &str) -> Result<Option<Report>> {
+    let Some(folder) = store.unbegun(id)? else {
+        return Ok(None);
+    };
+    if let Some(who) = CloneLock::in_use(&checkout.common) {
+        let stop = format!("job {id} has not begun, and {who}: it may be about to");
+        return Err(Stop::new(Exit::Locked, stop)
+            .hint("try again when that has ended")
+            .into());
+    }
+    files::remove_tree(&folder.path)?;
+    Ok(Some(Report {
+        job_id: id.to_owned(),
+        record: folder.path,
+        notices: vec!["it had ended before it began, so there is no record; its id is free again".to_owned()],
+    }))
 }
 
 /// Takes a job's ownership: 23 where there is none or its log cannot be read, 13 while another
@@ -108,6 +137,7 @@ fn owned(store: &Store, id: &str, how: fn(&Store, &str) -> Result<Option<Owner>>
         unreadable(format!(
             "job {id} ended before it began: its log is empty, and it made nothing"
         ))
+        .hint(format!("agentgate drop {} frees its id", shell_words::quote(id)))
     })?;
     Ok((owner, created))
 }

@@ -82,11 +82,20 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, Edits::Refuse)?;
     let place = match checked_out_at(&checkout, &target)? {
-        CheckedOut::At(place) => Some(place).filter(|place| moves && place.is_dir()),
+        CheckedOut::At(place) => Some(place).filter(|place| place.is_dir()),
         CheckedOut::MainUnknown if moves => return Err(unknown_place(&checkout, &target, id).into()),
         _ => None,
     };
-    if moves {
+    // A landing that was killed moved the branch and not the files.
+    let is_half = match &place {
+        Some(place) if !moves => is_at(&checkout.git, place, base)?,
+        _ => false,
+    };
+    let (old, place) = match is_half {
+        true => (base, place),
+        false => (old, place.filter(|_| moves)),
+    };
+    if moves || is_half {
         advance(&checkout, place.as_deref(), &target, old, commit, id)?;
     }
     owner.append(&Event::Landed {
@@ -130,16 +139,22 @@ fn advance(checkout: &Checkout, place: Option<&Path>, target: &str, old: Oid, co
     let after = GitTree::of_commit(repo, commit).map_err(crate::gate::GateError::from)?;
     let changes = diff(&before, &after).map_err(crate::gate::GateError::from)?;
     must_not_be_rebased(checkout, target)?;
+    // Where the branch is there already, all that is to come looks edited; git itself refuses to overwrite edits.
+    let moves = repo.refname_to_id(target)? != commit;
     if let Some(place) = place {
         must_not_be_busy(place)?;
-        must_not_be_in_the_way(&checkout.git, place, &changes)?;
+        if moves {
+            must_not_be_in_the_way(&checkout.git, place, &changes)?;
+        }
         must_be_writable(place, &changes)?;
         dry_run(&checkout.git, place, old, commit)?;
     }
     let saved = place.map(|place| Saved::of(place, &changes)).transpose()?;
     // From here on a signal must not leave the branch moved and the files not.
     signals::install().context("cannot catch signals")?;
-    refs::compare_and_swap(repo, target, commit, old, &format!("agentgate land {id}"))?;
+    if moves {
+        refs::compare_and_swap(repo, target, commit, old, &format!("agentgate land {id}"))?;
+    }
     let Some(saved) = saved else { return Ok(()) };
     let complaint = update(&checkout.git, &saved.place, old, commit, Run::Real);
     match complaint.unwrap_or_else(|error| Some(format!("{error:#}"))) {
@@ -321,6 +336,13 @@ fn dry_run(git: &Git, place: &Path, old: Oid, new: Oid) -> Result<()> {
         None => Ok(()),
         Some(words) => Err(in_the_way(place, &words)),
     }
+}
+
+/// Whether the index of a checkout is that of a commit.
+fn is_at(git: &Git, place: &Path, commit: Oid) -> Result<bool> {
+    let asked = ["diff-index", "--cached", "--quiet", "--ignore-submodules=none"];
+    let outcome = git.at(place).args(asked).arg(commit.to_string()).outcome()?;
+    Ok(outcome.success())
 }
 
 /// A file that was only touched must not count as edited.

@@ -44,6 +44,10 @@ pub struct Remains {
     pub standing: Standing,
     /// The registration, if the clone still has it.
     registered: Option<Worktree>,
+    /// What a worktree of the job was called at any time.
+    names: Vec<String>,
+    /// The clone's common git dir.
+    common: PathBuf,
 }
 
 /// Finds it by the clone's own registrations: the recorded admin folder, or the one that `open`
@@ -58,6 +62,7 @@ pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Re
     let admins: Vec<PathBuf> = recorded.into_iter().chain(listed).collect();
     // Whoever goes on with a job removes what the last owner left before it makes a worktree of its own: there is
     // one at a time.
+    let names = state.places.iter().map(|path| Path::new(path).file_name()?.to_str());
     let places = state.places.iter().rev();
     let mut found = places.flat_map(|path| {
         admins.iter().map(move |admin| Worktree {
@@ -79,6 +84,18 @@ pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Re
         path,
         standing,
         registered,
+        names: names.flatten().map(str::to_owned).collect(),
+        common: checkout.common.clone(),
+    }
+}
+
+/// Deletes what was moved to the trash under one of these names by somebody who was killed over it.
+fn empty_trash(trash: &Path, names: &[String]) {
+    for entry in std::fs::read_dir(trash).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = files::trashed(&name).is_some_and(|was| names.iter().any(|name| name == was));
+        // Best effort, as the first deletion was.
+        if is_ours && let Err(_left) = files::remove_tree(&entry.path()) {}
     }
 }
 
@@ -118,6 +135,8 @@ impl Remains {
     /// Removes folder and registration, or only the registration where the folder is not ours.
     pub fn remove(&self, id: &str, trash: &Path) -> Result<Vec<String>> {
         let mut notices = Vec::new();
+        empty_trash(trash, &self.names);
+        worktree::forget_the_rest(&self.common)?;
         match (&self.registered, self.standing) {
             (Some(worktree), Standing::Ours | Standing::Gone) => notices.extend(worktree.remove(id, trash)?),
             (registered, standing) => {

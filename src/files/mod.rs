@@ -6,6 +6,7 @@ mod remove;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,25 +18,45 @@ pub use remove::remove_tree;
 /// Writes a file by replacing it: a temporary file in the same folder, synced, renamed, and the
 /// folder synced. `mode` is exact, whatever the umask. A link at the path is replaced itself.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    replace_as(path, bytes, mode, TEMPORARY)
+}
+
+/// The same in a folder that others write to as well: the temporary file's name begins so, for [`clear_temporary`].
+pub fn replace_as(path: &Path, bytes: &[u8], mode: u32, prefix: &str) -> io::Result<()> {
     let folder = parent(path);
-    complete(folder, bytes, mode)?
+    complete(folder, bytes, mode, prefix)?
         .persist(path)
         .map_err(|error| error.error)?;
     sync_dir(folder)
 }
 
+/// Removes what was never given its lasting name in a folder, because its writer was killed. Only where nobody else
+/// may be writing under this prefix.
+pub fn clear_temporary(folder: &Path, prefix: &str) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name().as_bytes().starts_with(prefix.as_bytes()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Like [`replace`], but `AlreadyExists` if anything is there, a dangling link included.
 pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = parent(path);
-    complete(folder, bytes, mode)?
+    complete(folder, bytes, mode, TEMPORARY)?
         .persist_noclobber(path)
         .map_err(|error| error.error)?;
     sync_dir(folder)
 }
 
+/// What the name of a file begins with that has no lasting one yet: whoever was killed before that leaves it.
+pub const TEMPORARY: &str = ".agentgate-";
+
 /// A whole file on disk that has no lasting name yet.
-fn complete(folder: &Path, bytes: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
-    let mut file = tempfile::Builder::new().prefix(".agentgate-").tempfile_in(folder)?;
+fn complete(folder: &Path, bytes: &[u8], mode: u32, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix(prefix).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(Permissions::from_mode(mode))?;
     file.as_file().sync_all()?;
@@ -124,6 +145,13 @@ pub fn rename_to_trash(path: &Path, trash: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// What something in the trash was called before [`rename_to_trash`], where its name tells.
+pub fn trashed(name: &OsStr) -> Option<&str> {
+    let mut parts = name.to_str()?.splitn(4, '-');
+    let is_stamp = |part: Option<&str>| part.is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    (is_stamp(parts.next()) && is_stamp(parts.next()) && is_stamp(parts.next())).then(|| parts.next())?
 }
 
 /// Renames within a file system where either path may be a name too long, as long as those of the two

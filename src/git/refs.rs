@@ -42,6 +42,21 @@ pub fn record(repo: &Repository, id: &str) -> Result<Option<Oid>> {
     }
 }
 
+/// Removes the locks on a job's own refs that a process which was killed has left: nobody else moves them while the
+/// job is not over. For its owner, once nothing of an earlier one is alive.
+pub fn unlock(repo: &Repository, id: &str) -> Result<()> {
+    for name in [format!("{RECORDS}{id}"), branch(id)] {
+        let lock = repo.commondir().join(format!("{name}.lock"));
+        match std::fs::remove_file(&lock) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("cannot remove {}", lock.display()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Branch of a kept job, as a full ref name.
 pub fn branch(id: &str) -> String {
     format!("refs/heads/agent/{id}")

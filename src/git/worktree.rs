@@ -144,9 +144,16 @@ impl Worktree {
         if is_ours { Standing::Ours } else { Standing::Foreign }
     }
 
-    /// Removes the registration alone.
+    /// Removes the registration alone. Half of one would be nobody's, so it is moved away first.
     pub fn forget(&self) -> Result<()> {
-        files::remove_tree(&self.admin).with_context(|| format!("cannot remove {}", self.admin.display()))?;
+        let gone = self.admin.ancestors().nth(2).map(forgotten);
+        let moved = gone.and_then(|gone| files::rename_to_trash(&self.admin, &gone).ok());
+        // On another disk it cannot be moved.
+        let there = moved.as_ref().unwrap_or(&self.admin);
+        files::remove_tree(there).with_context(|| format!("cannot remove {}", there.display()))?;
+        if let Some(gone) = moved.as_ref().and_then(|moved| moved.parent()) {
+            let _ = std::fs::remove_dir(gone);
+        }
         // git removes this folder itself when the last worktree goes.
         if let Some(worktrees) = self.admin.parent() {
             let _ = std::fs::remove_dir(worktrees);
@@ -198,6 +205,17 @@ impl Worktree {
         }
         Ok(None)
     }
+}
+
+/// Where registrations are on their way out, below the common git dir.
+fn forgotten(common: &Path) -> PathBuf {
+    common.join("agentgate/.forgotten")
+}
+
+/// Deletes registrations whose deletion was not finished. Whoever is at it now loses nothing.
+pub fn forget_the_rest(common: &Path) -> Result<()> {
+    let gone = forgotten(common);
+    files::remove_tree(&gone).with_context(|| format!("cannot remove {}", gone.display()))
 }
 
 /// What stands at a worktree's path.

@@ -158,9 +158,9 @@ pub enum Event {
         /// The torn tail of the log that it found and set aside.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torn: Option<FileRef>,
-        /// What the agent that was at work had changed when its owner was killed: a patch.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        attempt: Option<FileRef>,
+        /// What was saved of the step that its last owner did not finish: the agent's change, its output, its answer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attempt: Vec<FileRef>,
     },
     /// The checkout was clean (or its state was waived).
     #[serde(rename = "preflight.passed")]

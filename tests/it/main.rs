@@ -30,6 +30,7 @@ mod oracle;
 mod preflight;
 mod real_agents;
 mod roles;
+mod resume;
 mod run_agent;
 mod run_base;
 mod run_commit;

@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
+use crate::files;
 use crate::gate::tree::Change;
+
+/// Name of a folder of copies in a checkout's git dir. What is kept for a person gets another one.
+const PREFIX: &str = "agentgate-landing-";
+const KEPT: &str = "agentgate-saved-";
 
 /// What stood at a path that a landing touches.
 enum Was {
@@ -37,8 +42,14 @@ impl Saved {
             .with_context(|| format!("cannot open {}", place.display()))?
             .path()
             .to_owned();
+        // Of a landing that was killed: only one is at work in a clone.
+        for entry in std::fs::read_dir(&git_dir).into_iter().flatten().flatten() {
+            if entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()) {
+                let _ = files::remove_tree(&entry.path());
+            }
+        }
         let copies = tempfile::Builder::new()
-            .prefix("agentgate-landing-")
+            .prefix(PREFIX)
             .tempdir_in(&git_dir)
             .with_context(|| format!("cannot make a folder in {}", git_dir.display()))?;
         let mut paths = Vec::new();
@@ -104,7 +115,13 @@ impl Saved {
 
     /// Leaves the copies where they are.
     pub(super) fn keep(self) -> PathBuf {
-        self.copies.keep()
+        let path = self.copies.keep();
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let kept = path.with_file_name(name.replacen(PREFIX, KEPT, 1));
+        match std::fs::rename(&path, &kept) {
+            Ok(()) => kept,
+            Err(_) => path,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::prepare::Job;
 use crate::agent::home::{Home, Person};
 use crate::commands::remains::{self, Remains};
 use crate::exit::Stop;
+use crate::files;
 use crate::gate::{self, GateError};
 use crate::git::evidence;
 use crate::git::from_git2;
@@ -21,36 +22,64 @@ use crate::job::role::Role;
 
 use super::steps::SAVED_INDEX;
 
+/// Most files of an attempt that the line of its next owner has room for.
+const MOST: usize = 8;
+/// What files begin with that a step which is made again writes again.
+const HALVES: &[&str] = &[
+    "gate.", "change.", "frozen", "ignored", "agent-", "check-", "setup.", "dispute.", "person-",
+];
+
 impl Job {
-    /// Saves what is there of a step that was under way, and says what for.
-    pub(super) fn save_attempt(&mut self, epoch: u64) -> Option<FileRef> {
+    /// Saves what is there of a step that was under way, under names of its own. Whatever else no event names is
+    /// half of something that is made again, and goes.
+    pub(super) fn save_attempt(&mut self, epoch: u64) -> Result<Vec<FileRef>> {
+        let attempt = format!("attempt-{}", epoch.saturating_sub(1));
+        let mut saved = Vec::new();
+        for file in self.owner.nameless()? {
+            let from = self.owner.folder.path.join(&file);
+            let is_log = file.starts_with("agent") && file.ends_with(".log");
+            let is_told = is_log || file.starts_with("call-");
+            let is_named = file.starts_with(&attempt) || file.starts_with("torn-");
+            let is_empty = from.symlink_metadata().is_ok_and(|meta| meta.len() == 0);
+            if !is_told && !is_named && !HALVES.iter().any(|start| file.starts_with(start)) {
+                // Nobody knows whose it is.
+                continue;
+            }
+            if (is_named || is_told && !is_empty) && saved.len() < MOST {
+                let name = match is_named {
+                    true => file,
+                    false => format!("{attempt}-{file}"),
+                };
+                std::fs::rename(&from, self.owner.folder.path.join(&name))
+                    .with_context(|| format!("cannot rename {}", from.display()))?;
+                saved.push(self.owner.folder.describe(&name)?);
+            } else {
+                files::remove_tree(&from).with_context(|| format!("cannot remove {}", from.display()))?;
+            }
+        }
         let state = &self.owner.state;
         let writes = state.progress.calling.as_ref().is_some_and(|call| call.role.writes());
         if !writes || state.agent.is_some() || state.frozen.is_some() {
-            return None;
+            return Ok(saved);
         }
+        let name = format!("{attempt}.patch");
         let id = self.owner.folder.id.clone();
         let remains = remains::of(&self.checkout, state, &self.created, &id);
-        match self.patch_of(&remains) {
-            Ok(None) => None,
-            Ok(Some(patch)) => {
-                let name = format!("attempt-{}.patch", epoch.saturating_sub(1));
-                let saved = self.owner.folder.save(&name, &patch);
-                let file =
-                    saved.inspect_err(|error| self.notices.push(format!("{name} could not be saved: {error:#}")));
-                let file = file.ok()?;
+        let patch = self.patch_of(&remains);
+        match patch.and_then(|patch| patch.map(|patch| self.owner.folder.save(&name, &patch)).transpose()) {
+            Ok(None) => {}
+            Ok(Some(file)) => {
                 self.notices.push(format!(
-                    "what the killed agent had changed is in {name} of the record; the agent begins anew without it"
+                    "what the killed agent had changed is in {name} of the record; the agent began anew without it"
                 ));
-                Some(file)
+                saved.retain(|other| other.name != name);
+                saved.push(file);
             }
-            Err(error) => {
-                self.notices.push(format!(
-                    "what the killed agent had changed could not be saved: {error:#}"
-                ));
-                None
-            }
+            Err(error) => self
+                .notices
+                .push(format!("what the killed agent had changed could not be saved: {error:#}")),
         }
+        Ok(saved)
     }
 
     /// The change that a dead worktree holds against the tree that its step began from; none where there is none.

@@ -70,6 +70,9 @@ impl Job {
             };
             return self.end(&ending, watch);
         }
+        let name = log_name(call.number);
+        // Whoever looks on opens it at the event.
+        files::replace(&self.owner.folder.path.join(&name), b"", 0o600)?;
         let started = Event::StepStarted {
             step: call.step.clone(),
             role: call.role.name().to_owned(),
@@ -83,8 +86,9 @@ impl Job {
         self.owner.append_all(&[started, confined])?;
         watch.step(&self.banner(call, &start.seat, start.limit, &tier));
         self.withheld.clone_from(&start.environment.withheld);
-        let name = log_name(call.number);
         let (end, leftovers, duration) = self.run(start, &worktree, &name, watch)?;
+        // Whoever stood still as long may have lost the job to another one.
+        self.owner.must_be_sole()?;
         self.take_worktree_back(&worktree)?;
         if leftovers > 0 {
             self.notices.push(match leftovers {
@@ -305,7 +309,6 @@ impl Job {
         let command = match start.filled {
             Ok(command) => command,
             Err(error) => {
-                files::replace(&log, b"", 0o600)?;
                 let error = error.to_string();
                 return Ok((AgentEnd::NotStarted { error }, 0, Duration::ZERO));
             }

@@ -155,6 +155,7 @@ impl Job {
             };
         }
         let json = format!("{:#}\n", serde_json::to_value(&record)?);
+        self.owner.must_be_sole()?;
         let file = self.owner.folder.save(&self.numbered(store::FROZEN), json.as_bytes())?;
         self.left = Some(record.clone());
         // Before it is said that the step is finished: from then on nobody makes it again.

@@ -178,6 +178,9 @@ impl Job {
     /// Copies for `--artifacts`. The record itself is complete: a failure is told, not returned.
     pub(super) fn copy_artifacts(&mut self) {
         let Some(dir) = &self.artifacts else { return };
+        // No id has a tilde in it.
+        let prefix = format!("{}{}~", files::TEMPORARY, self.owner.folder.id);
+        let _ = files::clear_temporary(dir, &prefix);
         let names = [
             store::PATCH,
             store::GATE_LOG,
@@ -205,7 +208,7 @@ impl Job {
                 ));
                 continue;
             }
-            let copied = read.and_then(|bytes| files::replace(&dir.join(name), &bytes, 0o644));
+            let copied = read.and_then(|bytes| files::replace_as(&dir.join(name), &bytes, 0o644, &prefix));
             if let Err(error) = copied {
                 self.notices
                     .push(format!("{name} could not be copied to {}: {error}", dir.display()));

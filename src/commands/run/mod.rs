@@ -143,6 +143,10 @@ pub fn run(
 /// Takes a job from where it stands to its end, and lands it where that was asked for.
 fn finish(mut job: prepare::Job, options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let outcome = drive(&mut job, watch);
+    if outcome.is_err() {
+        // A failure may come of its being somebody else's by now.
+        let _ = job.owner.must_be_sole();
+    }
     let report = match outcome {
         Ok(exit) => job.report(exit),
         Err(error) if job.owner.standing() == Standing::Lost => {

@@ -18,12 +18,14 @@ use super::{Begun, Options, Report, finish};
 use crate::commands::closing::Closing;
 use crate::commands::following::{Look, Stand};
 use crate::commands::implementer::{self, Chosen};
+use crate::commands::remains::Edits;
 use crate::commands::{Surroundings, Watch, attach, drop, job_folder, remains, typed};
 use crate::exit::{Exit, Stop};
 use crate::gate::credentials::search;
 use crate::git::agent_refs::AgentRefs;
 use crate::git::history::Identity;
 use crate::git::places::Places;
+use crate::git::refs;
 use crate::git::repo::Checkout;
 use crate::git::shell;
 use crate::git::snapshot::Frozen;
@@ -169,7 +171,7 @@ pub fn resume(
     let record = folder.path.clone();
     if let Some(answer) = &again.answer {
         must_wait(&checkout, &owner, &created, answer)?;
-    } else if let Some(over) = over(&folder, &owner, &created)? {
+    } else if let Some(over) = over(&checkout, &folder, &owner, &created)? {
         if over.exit() != Exit::NeedsHuman {
             super::forget(&record);
         }
@@ -211,8 +213,13 @@ pub fn resume(
         });
     }
     signals::outlive_hangup();
+    refs::unlock(&job.checkout.repo, id)?;
+    job.owner.folder.clear_temporary()?;
     if job.owner.state.ended.is_none() || again.answer.is_some() {
         job.take(watch)?;
+    } else if job.owner.is_torn() {
+        let place = job.owner.state.place().map(str::to_owned);
+        job.owner.begin(place, Vec::new())?;
     }
     if let Some(answer) = &again.answer {
         let number = job.owner.state.progress.persons.len() + 1;
@@ -263,7 +270,7 @@ fn must_wait(checkout: &Checkout, owner: &Owner, created: &Created, answer: &Per
 }
 
 /// A job that needs nothing any more: how it came to its end.
-fn over(folder: &Folder, owner: &Owner, created: &Created) -> Result<Option<attach::Report>> {
+fn over(checkout: &Checkout, folder: &Folder, owner: &Owner, created: &Created) -> Result<Option<attach::Report>> {
     let state = &owner.state;
     let id = &folder.id;
     if state.dropped && state.ended.is_none() {
@@ -276,6 +283,17 @@ fn over(folder: &Folder, owner: &Owner, created: &Created) -> Result<Option<atta
     let settled = state.landed || state.dropped || closing.is_some();
     if !settled && folder.path.join(store::RESUME).symlink_metadata().is_ok() {
         return Ok(None);
+    }
+    if state.landed {
+        // Killed over its landing, it may have left what that removes; a person's edits since then stay.
+        refs::unlock(&checkout.repo, id)?;
+        let remains = remains::of(checkout, state, created, id);
+        if remains
+            .must_be_removable(checkout, state, created, id, Edits::Refuse)
+            .is_ok()
+        {
+            drop::remove(checkout, owner, created, &remains, id)?;
+        }
     }
     // Killed after its last words, it may have left its private folder; nothing of it is needed.
     if !state.left_as_is {
@@ -549,7 +567,7 @@ impl Job {
         let id = self.owner.folder.id.clone();
         let epoch = self.owner.next_epoch();
         let place = (epoch > 1).then(|| self.places.worktree.display().to_string());
-        let attempt = self.save_attempt(epoch);
+        let attempt = self.save_attempt(epoch)?;
         if let Err(error) = self.settle_dead_home() {
             self.notices.push(format!(
                 "logins that the killed agent may have renewed were not brought back: {error:#}"

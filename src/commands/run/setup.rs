@@ -31,14 +31,15 @@ impl Job {
         if commands.is_empty() {
             return Ok(None);
         }
+        let log = self.owner.folder.path.join(store::SETUP_LOG);
+        // Whoever looks on opens it at the event.
+        files::replace(&log, b"", 0o600)?;
         self.owner.append(&Event::StepStarted {
             step: SETUP.into(),
             role: SETUP.into(),
             tree: None,
             call: None,
         })?;
-        let log = self.owner.folder.path.join(store::SETUP_LOG);
-        files::replace(&log, b"", 0o600)?;
         let started = Instant::now();
         let limit = Duration::from_secs(self.created.timeout);
         let (mut end, mut leftovers, mut stopped) = (AgentEnd::Exited { status: 0 }, 0, None);
@@ -50,6 +51,7 @@ impl Job {
                 0 => format!("limit {whole}"),
                 _ => format!("{}s left of {whole}", left.as_secs()),
             };
+            self.owner.must_be_sole()?;
             watch.step(&format!("setup {} of {}: {line} ({room})", index + 1, commands.len()));
             files::append_synced(&files::open_append(&log, 0o600)?, format!("$ {line}\n").as_bytes())
                 .with_context(|| format!("cannot append to {}", log.display()))?;

@@ -175,6 +175,8 @@ impl Job {
             // A signal: the loop ends the job.
             return Ok(());
         }
+        self.owner.must_be_sole()?;
+        self.owner.must_be_sole()?;
         let log = self
             .owner
             .folder
