@@ -4,6 +4,7 @@
 //! line is seen by anybody who reads the file. This floor only encodes and decodes; `store.rs`
 //! writes and syncs.
 
+pub mod audit;
 pub mod log;
 pub mod machine;
 
