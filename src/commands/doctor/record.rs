@@ -299,7 +299,13 @@ fn files(report: &mut Report, folder: &Folder, state: &State) -> Result<()> {
         wrong.extend(unknown.map(|name| format!("{name} is named by no event")));
     }
     match wrong.is_empty() {
-        true => report.ok("files", format!("{} files as the log names them", state.files.len())),
+        true => report.ok(
+            "files",
+            match state.files.len() {
+                1 => "1 file as the log names it".to_owned(),
+                count => format!("{count} files as the log names them"),
+            },
+        ),
         false => report.warn(
             "files",
             wrong.join("\n"),

@@ -75,7 +75,11 @@ pub(super) fn objects(case: &Case<'_>, check: &mut Check) -> Result<()> {
             changes.len()
         ));
     }
-    check.says(format!("tree {frozen}, {} paths changed", changes.len()));
+    let count = changes.len();
+    check.says(format!(
+        "tree {frozen}, {count} path{} changed",
+        if count == 1 { "" } else { "s" }
+    ));
     Ok(())
 }
 

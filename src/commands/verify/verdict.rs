@@ -76,6 +76,7 @@ pub(super) fn compare(case: &Case<'_>, check: &mut Check) -> Result<()> {
     }
     check.says(match *exit {
         0 => "judged again: no findings".to_owned(),
+        exit if *findings == 1 => format!("judged again: the same finding (exit {exit})"),
         exit => format!("judged again: the same {findings} findings (exit {exit})"),
     });
     if unseen > 0 {
