@@ -96,7 +96,7 @@ fn verify_changes_nothing() {
     };
     let before = list();
     verify(&repo, "j1", 0, &[]);
-    assert_eq!(list(), before);
+    assert!(list() == before, "something has another time");
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! Base, policy, candidate and patch: what the repository has of them.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::case::Case;
 use super::report::Check;
 use crate::gate::tree::{diff, lookup};
 use crate::gate::{Kind, POLICY_PATH};
-use crate::git::applied::applied;
-use crate::git::history;
+use crate::git::applied::differs;
 use crate::git::tree::GitTree;
 use crate::git::{from_git2, to_git2};
 use crate::store::PATCH;
@@ -94,15 +93,12 @@ pub(super) fn patch(case: &Case<'_>, check: &mut Check) -> Result<()> {
         check.fails(format!("{PATCH} is not there"));
         return Ok(());
     };
-    let base = history::tree_of(&case.checkout.repo, case.base)?;
+    let base = GitTree::of_commit(&case.checkout.repo, case.base)?;
+    let changes = diff(&base, &GitTree::new(&case.checkout.repo, from_git2(frozen)))?;
     let git = case.checkout.git.proven()?;
-    let made = applied(&git, &case.checkout.common, base, &patch).context("git cannot apply the patch")?;
-    match made {
-        Ok(made) if made == frozen => check.says(format!("base and {PATCH} make the candidate")),
-        Ok(made) => check.fails(format!(
-            "base and {PATCH} make tree {made}, and the candidate is tree {frozen}"
-        )),
-        Err(words) => check.fails(format!("{PATCH} does not apply to the base: {words}")),
+    match differs(&git, &case.checkout.repo, &changes, &patch)? {
+        None => check.says(format!("base and {PATCH} make the candidate")),
+        Some(how) => check.fails(format!("{PATCH} is not the way from the base to the candidate: {how}")),
     }
     Ok(())
 }

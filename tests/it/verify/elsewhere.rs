@@ -14,7 +14,7 @@ fn fetched(repo: &Repo) -> Repo {
         "--quiet",
         &from,
         &format!("{NAME}:{NAME}"),
-        "agent/*:refs/heads/from/*",
+        "refs/heads/agent/*:refs/heads/from/*",
     ]);
     clone
 }
