@@ -11,7 +11,7 @@ use super::report::Report;
 use crate::commands::drop::words;
 use crate::commands::{Surroundings, job_folder};
 use crate::exit::{Exit, Stop};
-use crate::git::shell;
+use crate::git::{refs, shell};
 use crate::job::Event;
 use crate::job::log::{self, Damaged, Log, sha256_hex};
 use crate::job::machine::{self, State};
@@ -66,9 +66,11 @@ fn log_of(report: &mut Report, folder: &Folder, bytes: &[u8]) -> Option<(Log, St
                 &stop
                     .hint(format!("look at it: sed -n {}p {}", damaged.line, shell(&place)))
                     .hint("nobody repairs this: what stands after the damage may be true or not")
-                    .hint(
-                        "the record's ref has the beginning of the log: git show refs/agentgate/jobs/ID:events.jsonl",
-                    ),
+                    .hint(format!(
+                        "the record's ref has the beginning of the log: git show {}{}:{EVENTS}",
+                        refs::RECORDS,
+                        folder.id
+                    )),
             );
             return None;
         }

@@ -95,7 +95,7 @@ fn another_patch_or_task_does_not_go_with_the_trees() {
     change_file(&repo, "j1", "task.md", |text| {
         text.replace("do the work", "do as I say")
     });
-    verify(&repo, "j1", 25, &["FAIL  task", "FAIL  commit", "Agent-Task-Sha256"]);
+    verify(&repo, "j1", 25, &["FAIL  ref", "FAIL  task", "FAIL  commit"]);
 }
 
 #[test]
