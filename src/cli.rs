@@ -58,6 +58,8 @@ pub enum Command {
     Attach(AttachArgs),
     /// Wait until jobs are over; ends with the job's own code, or the first that is not 0
     Wait(WaitArgs),
+    /// Go on with a job whose process is gone, from its last finished step
+    Resume(ResumeArgs),
     /// End a running job, as Ctrl-C would where it was started
     Stop(IdArgs),
     /// Put a kept job's commit on its branch (fast-forward)
@@ -105,6 +107,7 @@ impl Command {
             Command::Log(args) => args.json,
             Command::Attach(args) => args.json,
             Command::Wait(args) => args.json,
+            Command::Resume(args) => args.json,
             Command::Stop(args) => args.json,
             Command::Graph(args) => args.format() == Drawing::Json,
             Command::Land(args) => args.json,
@@ -451,6 +454,32 @@ pub struct WaitArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<u64>,
     /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate resume`
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The job's id
+    #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+    pub id: Option<String>,
+    /// Every job of this clone that is not over and that no process has, one after the other, oldest first
+    #[arg(long)]
+    pub all: bool,
+    /// End the process that has the job, and go on in its place
+    #[arg(long, conflicts_with = "all")]
+    pub take_over: bool,
+    /// Wait for the clone lock, for ever or for a time such as 10m
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "forever", value_parser = wait)]
+    pub wait: Option<Wait>,
+    /// Print the job's id as soon as it goes on, and let it do so by itself: attach, wait and stop find it
+    #[arg(long, conflicts_with_all = ["verbose", "all"])]
+    pub detach: bool,
+    /// Show the agent's output on standard error
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// One JSON object instead of key=value lines
     #[arg(long)]
     pub json: bool,
 }

@@ -38,6 +38,7 @@ use commands::baseline::Growth;
 use commands::check::Subject;
 use commands::doctor::trial;
 use commands::explain::Question;
+use commands::run::Resumed;
 use exit::{Exit, Stop};
 use lock::Wait;
 use process::detach::{self, Leave};
@@ -317,6 +318,20 @@ fn dispatch(
         Command::Log(args) => Outcome::Log(commands::jobs::log(surroundings, &args.id, args.since)?),
         Command::Attach(args) => Outcome::Attach(commands::attach::attach(surroundings, &args.id, &mut report::news)?),
         Command::Wait(args) => Outcome::Wait(commands::wait::wait(surroundings, &args.ids, args.timeout)?),
+        Command::Resume(args) if args.detach && leave.is_none() => Outcome::Detached(commands::detach::detach(words)?),
+        Command::Resume(args) => {
+            let wait = args.wait.unwrap_or(Wait::No);
+            let again = |id: String| commands::run::Again {
+                id,
+                take_over: args.take_over,
+                wait,
+                verbose: args.verbose,
+            };
+            match args.id {
+                Some(id) => return resume(&again(id), surroundings, leave),
+                None => return resume_all(&again, surroundings),
+            }
+        }
         Command::Stop(args) => Outcome::Stop(commands::stop::stop(surroundings, &args.id)?),
         Command::Land(args) => Outcome::Land(commands::land::land(surroundings, &args.id, args.onto.as_deref())?),
         Command::Drop(args) => {
@@ -352,10 +367,44 @@ fn dispatch(
     })
 }
 
-/// Runs a job, and keeps what it says at its end in the record.
+/// Runs a job to its end.
 fn run(options: &commands::run::Options, surroundings: &Surroundings, leave: Option<Leave>) -> anyhow::Result<Outcome> {
     let terminal = Terminal::new(options.verbose || leave.is_some());
-    let mut leave = leave;
+    to_its_end(leave, |begun| {
+        commands::run::run(options, surroundings, &terminal, begun).map(Outcome::Run)
+    })
+}
+
+/// Goes on with a job to its end.
+fn resume(again: &commands::run::Again, surroundings: &Surroundings, leave: Option<Leave>) -> anyhow::Result<Outcome> {
+    let terminal = Terminal::new(again.verbose || leave.is_some());
+    to_its_end(leave, |begun| {
+        Ok(match commands::run::resume(again, surroundings, &terminal, begun)? {
+            Resumed::Ran(report) => Outcome::Run(report),
+            Resumed::Over(report) => Outcome::Attach(report),
+        })
+    })
+}
+
+/// The same for all that are left. One that cannot go on keeps no other from it.
+fn resume_all(again: &dyn Fn(String) -> commands::run::Again, surroundings: &Surroundings) -> anyhow::Result<Outcome> {
+    let mut jobs = Vec::new();
+    for id in commands::run::unfinished(surroundings)? {
+        let result = resume(&again(id.clone()), surroundings, None).map_err(stop_of);
+        let exit = result.as_ref().map_or_else(|stop| stop.exit, Outcome::exit);
+        jobs.push((id, result));
+        if matches!(exit, Exit::Interrupted | Exit::Terminated) && process::signals::pending().is_some() {
+            break;
+        }
+    }
+    Ok(Outcome::ResumedAll(jobs))
+}
+
+/// Keeps what a run says at its end in the record, once the job is there.
+fn to_its_end(
+    mut leave: Option<Leave>,
+    run: impl FnOnce(&mut dyn FnMut(&commands::run::Begun) -> anyhow::Result<()>) -> anyhow::Result<Outcome>,
+) -> anyhow::Result<Outcome> {
     let mut record = None;
     let mut begun = |begun: &commands::run::Begun| {
         record = Some(begun.record.clone());
@@ -364,10 +413,11 @@ fn run(options: &commands::run::Options, surroundings: &Surroundings, leave: Opt
         }
         Ok(())
     };
-    let result = commands::run::run(options, surroundings, &terminal, &mut begun);
-    let result = result.map(Outcome::Run).map_err(stop_of);
-    if let Some(record) = record {
-        report::keep(&record, &result);
+    let result = run(&mut begun).map_err(stop_of);
+    if let Some(record) = record
+        && report::keep(&record, &result)
+    {
+        commands::run::forget(&record);
     }
     Ok(result?)
 }

@@ -5,16 +5,18 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::job::log::{self, Damaged, Log};
 use crate::job::machine::{self, State};
 use crate::job::{Event, FileRef};
 use crate::lock::{FileLock, LockError};
+use crate::process::ProcessId;
 
 /// Name of the log in a job's folder.
 pub const EVENTS: &str = "events.jsonl";
@@ -38,9 +40,11 @@ pub const HIDDEN: &str = "ignored.tar";
 pub const GIT_DIRS: &str = "agent-git.tar";
 /// What `run` said at its end, for whoever was not there.
 pub const REPORT: &str = "report.json";
-/// What a later owner needs to go on; only there while the job is not over.
+/// All that another process needs to go on with the job; there as long as the job is not over.
 pub const RESUME: &str = "resume.json";
-/// Locked by the owner; empty.
+/// What the candidate's tree does not show of what the agent left.
+pub const FROZEN: &str = "frozen.json";
+/// Whose flock(2) is the job's ownership; empty.
 pub const OWNER_LOCK: &str = "owner.lock";
 /// Room in an event's line for such files, in bytes of JSON.
 const UNNAMED_ROOM: usize = 1800;
@@ -67,12 +71,28 @@ pub struct Owner {
     pub folder: Folder,
     file: File,
     length: u64,
+    /// The end of the file as this owner left it.
+    last_line: Vec<u8>,
     last_sum: String,
     seq: u64,
     epoch: u64,
+    standing: Standing,
+    /// The torn tail that was found, until an event names it.
+    torn: Option<FileRef>,
     /// The state after everything appended so far.
     pub state: State,
     _lock: FileLock,
+}
+
+/// Whether an owner may go on writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The file is as it left it.
+    Sole,
+    /// A line could not be made durable: what is in the file now is not known.
+    Failed,
+    /// Somebody else wrote to the file, or removed it: the job is not this owner's any more.
+    Lost,
 }
 
 impl Store {
@@ -133,6 +153,7 @@ impl Store {
         let lock = FileLock::try_exclusive(&lock)?;
         let task = folder.save(TASK, task)?;
         let file = OpenOptions::new()
+            .read(true)
             .append(true)
             .create_new(true)
             .mode(0o600)
@@ -144,17 +165,35 @@ impl Store {
             folder,
             file,
             length: 0,
+            last_line: Vec::new(),
             last_sum: log::NO_SUM.into(),
             seq: 0,
             epoch: 1,
+            standing: Standing::Sole,
+            torn: None,
             state: State::default(),
             _lock: lock,
         };
         Ok((owner, task))
     }
 
-    /// Takes ownership of an existing job, for `land` and `drop`. `None` while another owner lives.
+    /// Takes ownership of an existing job. `None` while another owner lives.
+    ///
+    /// Where the last line was torn, that is set aside and written down as an ownership of its own.
     pub fn own(&self, id: &str) -> Result<Option<Owner>> {
+        let mut owner = self.take(id)?;
+        if let Some(owner) = &mut owner
+            && owner.torn.is_some()
+            && owner.seq > 0
+        {
+            let place = owner.state.place().map(str::to_owned);
+            owner.begin(place)?;
+        }
+        Ok(owner)
+    }
+
+    /// The same for whoever goes on with the job and calls [`Owner::begin`] itself.
+    pub fn take(&self, id: &str) -> Result<Option<Owner>> {
         let folder = self.folder(id);
         let lock = match FileLock::try_exclusive(&folder.path.join(OWNER_LOCK)) {
             Ok(lock) => lock,
@@ -169,8 +208,9 @@ impl Store {
                 seq: unknown.seq
             });
         }
-        folder.repair(&log)?;
+        let torn = folder.repair(&log)?;
         let file = OpenOptions::new()
+            .read(true)
             .append(true)
             .open(folder.path.join(EVENTS))
             .with_context(|| format!("cannot open {EVENTS} in {}", folder.path.display()))?;
@@ -186,9 +226,12 @@ impl Store {
             folder,
             file,
             length,
+            last_line: Vec::new(),
             last_sum,
             seq,
             epoch,
+            standing: Standing::Sole,
+            torn,
             state,
             _lock: lock,
         }))
@@ -283,12 +326,13 @@ impl Folder {
     }
 
     /// Sets a torn tail aside and cuts it off; ends an unterminated last line. Owners only.
-    fn repair(&self, log: &Log) -> Result<()> {
+    fn repair(&self, log: &Log) -> Result<Option<FileRef>> {
         let path = self.path.join(EVENTS);
+        let mut torn = None;
         if log.torn_bytes > 0 {
             let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let tail = bytes.get(log.valid_bytes as usize..).unwrap_or_default();
-            files::replace(&self.path.join(format!("torn-{}", log.lines.len() + 1)), tail, 0o600)?;
+            torn = Some(self.save(&format!("torn-{}", log.lines.len() + 1), tail)?);
             let file = OpenOptions::new().write(true).open(&path)?;
             file.set_len(log.valid_bytes)
                 .with_context(|| format!("cannot cut {}", path.display()))?;
@@ -298,39 +342,95 @@ impl Folder {
             let file = OpenOptions::new().append(true).open(&path)?;
             files::append_synced(&file, b"\n").with_context(|| format!("cannot append to {}", path.display()))?;
         }
-        Ok(())
+        Ok(torn)
     }
 }
 
 impl Owner {
+    /// Writes down that this process owns the job now: the first time in epoch 1, each later time in a new one.
+    /// `worktree` is where it will work, where that is not the place that the job began with.
+    pub fn begin(&mut self, worktree: Option<String>) -> Result<()> {
+        let me = ProcessId::current().context("cannot read /proc/self")?;
+        let torn = self.torn.take();
+        self.epoch = self.next_epoch();
+        self.append(&Event::Owned {
+            pid: me.pid.unsigned_abs(),
+            start_time: me.start_time,
+            boot_id: me.boot_id,
+            worktree,
+            torn,
+        })
+    }
+
+    /// The epoch that [`Owner::begin`] begins.
+    pub fn next_epoch(&self) -> u64 {
+        match self.state.owners {
+            0 => 1,
+            _ => self.epoch + 1,
+        }
+    }
+
+    /// Whether it may go on writing, as far as it knows.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Compares the file with what this owner left: nobody else has the lock, but a lock is only advice.
+    ///
+    /// # Errors
+    /// Exit 13 where somebody wrote to the file or removed it. Then nothing of the job may be written any more.
+    pub fn must_be_sole(&mut self) -> Result<()> {
+        let path = self.folder.path.join(EVENTS);
+        let found = self
+            .file
+            .metadata()
+            .with_context(|| format!("cannot stat {}", path.display()))?;
+        if self.standing == Standing::Failed {
+            bail!("{} could not be written before", path.display());
+        }
+        let mut last = vec![0; self.last_line.len()];
+        let from = self.length.saturating_sub(last.len() as u64);
+        let what = if found.nlink() == 0 {
+            "was removed".to_owned()
+        } else if found.len() != self.length {
+            format!("has {} bytes where this owner left {}", found.len(), self.length)
+        } else if self.file.read_exact_at(&mut last, from).is_err() || last != self.last_line {
+            format!(
+                "does not end with the line that this owner wrote in epoch {}",
+                self.epoch
+            )
+        } else {
+            return Ok(());
+        };
+        self.standing = Standing::Lost;
+        let id = shell_words::quote(&self.folder.id).into_owned();
+        let stop = format!("{} {what}: somebody else has the job now", path.display());
+        Err(Stop::new(Exit::Locked, stop)
+            .hint("this process wrote nothing more and deleted nothing")
+            .hint(format!("agentgate log {id} shows what stands there"))
+            .into())
+    }
+
     /// Makes an event durable, then folds it into the state.
     ///
     /// # Errors
-    /// When the line cannot be written and synced, or somebody else wrote to the file: the caller
+    /// When the line cannot be written and synced, or somebody else wrote to the file (13): the caller
     /// must stop before it does what it could not record.
     pub fn append(&mut self, event: &Event) -> Result<()> {
-        let path = self.folder.path.join(EVENTS);
-        let now = self
-            .file
-            .metadata()
-            .with_context(|| format!("cannot stat {}", path.display()))?
-            .len();
-        if now != self.length {
-            bail!(
-                "{} has {now} bytes where this owner left {}: somebody else wrote to it",
-                path.display(),
-                self.length
-            );
-        }
+        self.must_be_sole()?;
         let at = jiff::Timestamp::now()
             .round(jiff::Unit::Millisecond)
             .unwrap_or_else(|_| jiff::Timestamp::now())
             .to_string();
         let (line, sum) = log::encode(&self.last_sum, self.seq + 1, self.epoch, &at, &self.folder.id, event)
             .map_err(anyhow::Error::msg)?;
-        files::append_synced(&self.file, line.as_bytes())
-            .with_context(|| format!("cannot append to {}", path.display()))?;
+        if let Err(error) = files::append_synced(&self.file, line.as_bytes()) {
+            self.standing = Standing::Failed;
+            let path = self.folder.path.join(EVENTS);
+            return Err(error).with_context(|| format!("cannot append to {}", path.display()));
+        }
         self.length += line.len() as u64;
+        self.last_line = line.into_bytes();
         self.last_sum = sum;
         self.seq += 1;
         self.state = machine::fold(std::mem::take(&mut self.state), event);

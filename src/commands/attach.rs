@@ -96,15 +96,7 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
         match look.stand {
             Stand::Running => {}
             Stand::Dead => return Err(dead(&agentgate, id, &look.state).into()),
-            Stand::Over(exit, None) => return Ok(Report::Rebuilt(rebuilt(&folder, &look.state, exit))),
-            Stand::Over(_, Some(closing)) => {
-                if let Some(stop) = closing.error() {
-                    return Err(stop.into());
-                }
-                let later = look.state.dropped || (look.state.landed && !landed_itself(&closing));
-                let since = later.then(|| drop::words(&look.state));
-                return Ok(Report::Ended { closing, since });
-            }
+            Stand::Over(exit, closing) => return ending(&folder, &look.state, exit, closing),
         }
         if let Some(signal) = signals::pending() {
             return Ok(Report::Left {
@@ -115,6 +107,22 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
         }
         rest();
     }
+}
+
+/// How a job that is over came to its end.
+///
+/// # Errors
+/// The error that its run ended with.
+pub fn ending(folder: &Folder, state: &State, exit: Exit, closing: Option<Closing>) -> Result<Report> {
+    let Some(closing) = closing else {
+        return Ok(Report::Rebuilt(rebuilt(folder, state, exit)));
+    };
+    if let Some(stop) = closing.error() {
+        return Err(stop.into());
+    }
+    let later = state.dropped || (state.landed && !landed_itself(&closing));
+    let since = later.then(|| drop::words(state));
+    Ok(Report::Ended { closing, since })
 }
 
 /// Whether the run had landed its candidate, so that this is no news.
@@ -128,7 +136,7 @@ fn landed_itself(closing: &Closing) -> bool {
 /// What the log says, where the run's own words were not kept (it was killed after its last event).
 fn rebuilt(folder: &Folder, state: &State, exit: Exit) -> run::Report {
     let created = state.created.as_ref();
-    let worktree = created.map(|created| PathBuf::from(&created.worktree));
+    let worktree = state.place().map(PathBuf::from);
     let kept = exit == Exit::Ok && !state.landed && !state.dropped;
     run::Report {
         job_id: folder.id.clone(),

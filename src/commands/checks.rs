@@ -28,7 +28,7 @@ use crate::paths::PathRule;
 use crate::task::format_duration;
 use run_one::Run;
 
-pub use command::last_lines;
+pub(in crate::commands) use command::last_lines;
 pub use room::{Room, sweep};
 
 /// A tree that checks are run on.

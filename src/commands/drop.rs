@@ -6,7 +6,7 @@ use anyhow::Result;
 use git2::Oid;
 
 use super::remains::{self, CheckedOut, Edits, Remains};
-use super::{Surroundings, job_folder};
+use super::{Surroundings, job_folder, run};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::git::places::Places;
@@ -77,9 +77,18 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
 /// Takes a job's ownership: 23 where there is none or its log cannot be read, 13 while another
 /// owner lives.
 pub fn own(store: &Store, id: &str) -> Result<(Owner, Created)> {
+    owned(store, id, Store::own)
+}
+
+/// The same for whoever goes on with the job.
+pub fn take(store: &Store, id: &str) -> Result<(Owner, Created)> {
+    owned(store, id, Store::take)
+}
+
+fn owned(store: &Store, id: &str, how: fn(&Store, &str) -> Result<Option<Owner>>) -> Result<(Owner, Created)> {
     job_folder(store, id)?;
     let unreadable = |what: String| Stop::new(Exit::WrongState, what).hint("nothing was changed");
-    let owner = store.own(id).map_err(|error| {
+    let owner = how(store, id).map_err(|error| {
         let missing = error
             .downcast_ref::<std::io::Error>()
             .is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
@@ -128,6 +137,7 @@ pub fn remove(
     remains: &Remains,
     id: &str,
 ) -> Result<Vec<String>> {
+    run::forget(&owner.folder.path);
     let private = PathBuf::from(&created.private);
     let root = PathBuf::from(&created.worktree)
         .parent()

@@ -119,6 +119,7 @@ fn owner_of(event: &Event) -> Option<ProcessId> {
             pid,
             start_time,
             boot_id,
+            ..
         } => Some(ProcessId {
             pid: i32::try_from(*pid).ok()?,
             start_time: *start_time,

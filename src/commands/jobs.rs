@@ -117,7 +117,7 @@ fn row(folder: &Folder) -> Row {
     row.detail = match state.ended {
         None if owned => step_words(&machine::next(&state)).into(),
         None if state.dropped => "its process was gone, and what it left is removed".into(),
-        None => "its process is gone; agentgate drop removes what it left".into(),
+        None => "its process is gone; agentgate resume goes on with it, agentgate drop removes what it left".into(),
         Some(Exit::Ok) => String::new(),
         Some(_) => state.reason.clone(),
     };
@@ -133,7 +133,8 @@ fn row(folder: &Folder) -> Row {
     if let Some(created) = state.created {
         row.base = created.base;
         row.goal = created.goal;
-        row.worktree = Some(PathBuf::from(created.worktree)).filter(|path| path.is_dir());
+        let places = state.places.iter().rev().map(PathBuf::from);
+        row.worktree = places.into_iter().find(|path| path.is_dir());
     }
     row
 }

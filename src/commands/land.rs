@@ -77,7 +77,7 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
     let moves = old != commit;
     // Nobody judged what lies between another tip and the base, even where git could fast-forward.
     if moves && old != base {
-        return Err(moved(repo, &target, old, commit, &created, id).into());
+        return Err(moved(repo, &target, old, commit, &owner, &created, id).into());
     }
     let remains = remains::of(&checkout, &owner.state, &created, id);
     remains.must_be_removable(&checkout, &owner.state, &created, id, Edits::Refuse)?;
@@ -218,7 +218,15 @@ fn unknown_place(checkout: &Checkout, target: &str, id: &str) -> Stop {
     ))
 }
 
-fn moved(repo: &git2::Repository, target: &str, old: Oid, commit: Oid, created: &Created, id: &str) -> Stop {
+fn moved(
+    repo: &git2::Repository,
+    target: &str,
+    old: Oid,
+    commit: Oid,
+    owner: &Owner,
+    created: &Created,
+    id: &str,
+) -> Stop {
     let target = short(target);
     let id = shell_words::quote(id);
     if repo.graph_descendant_of(old, commit).unwrap_or(false) {
@@ -252,7 +260,7 @@ fn moved(repo: &git2::Repository, target: &str, old: Oid, commit: Oid, created: 
     )
     .hint(format!(
         "git -C {} rebase {target}, check it, and merge it by hand",
-        shell(Path::new(&created.worktree)),
+        shell(Path::new(owner.state.place().unwrap_or(&created.worktree))),
     ))
     .hint("or run the task again from the new base")
 }

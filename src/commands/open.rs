@@ -28,7 +28,7 @@ pub struct Report {
 pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     let checkout = surroundings.checkout()?;
     let (owner, created) = drop::own(&Store::of(&checkout.common), id)?;
-    let path = PathBuf::from(&created.worktree);
+    let path = PathBuf::from(owner.state.place().unwrap_or(&created.worktree));
     let kept = owner.state.ended == Some(Exit::Ok) && !owner.state.landed && !owner.state.dropped;
     if kept && path.is_dir() {
         return Ok(Report {

@@ -49,18 +49,27 @@ pub struct Remains {
 /// Finds it by the clone's own registrations: the recorded admin folder, or the one that `open`
 /// made for the same path.
 pub fn of(checkout: &Checkout, state: &State, created: &Created, id: &str) -> Remains {
-    let path = PathBuf::from(&created.worktree);
     let recorded = state.worktree.as_ref().map(|(_, admin)| PathBuf::from(admin));
     let listed = std::fs::read_dir(checkout.common.join("worktrees"))
         .into_iter()
         .flatten()
         .filter_map(Result::ok)
         .map(|entry| entry.path());
-    let mut found = recorded.into_iter().chain(listed).map(|admin| Worktree {
-        path: path.clone(),
-        admin,
+    let admins: Vec<PathBuf> = recorded.into_iter().chain(listed).collect();
+    // Whoever goes on with a job removes what the last owner left before it makes a worktree of its own: there is
+    // one at a time.
+    let places = state.places.iter().rev();
+    let mut found = places.flat_map(|path| {
+        admins.iter().map(move |admin| Worktree {
+            path: PathBuf::from(path),
+            admin: admin.clone(),
+        })
     });
     let registered = found.find(|worktree| worktree.is_ours(id));
+    let path = match &registered {
+        Some(worktree) => worktree.path.clone(),
+        None => PathBuf::from(state.place().unwrap_or(&created.worktree)),
+    };
     let standing = match &registered {
         Some(worktree) => worktree.standing(&Path::new(&created.private).join("git")),
         None if path.symlink_metadata().is_err() => Standing::Gone,
@@ -124,6 +133,11 @@ impl Remains {
             }
         }
         Ok(notices)
+    }
+
+    /// Why a person locked it, if one did.
+    pub fn locked_by_person(&self, id: &str) -> Option<String> {
+        self.registered.as_ref()?.locked_by_person(id)
     }
 
     /// Removes the registration of a worktree that somebody deleted.

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// `confinement:` of the settings, or `--confinement`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// `on`: what the kernel offers; refused with exit 21 where that is not enough.
     #[default]
@@ -16,7 +19,8 @@ pub enum Mode {
 }
 
 /// `network:` of the settings, or `--network`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Network {
     /// `allow`: as the person's own programs.
     #[default]

@@ -37,6 +37,11 @@ impl Places {
         std::iter::once(self.worktree.clone()).chain(own).collect()
     }
 
+    /// The agent's copy of its task; its path is what all processes of the job are found by.
+    pub fn mark(&self) -> PathBuf {
+        self.private.join("task/TASK.md")
+    }
+
     /// The file that the agent sees in the place of the worktree's `.git`, where that can be done.
     pub fn git_pointer(&self) -> PathBuf {
         self.private.join("git.pointer")

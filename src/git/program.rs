@@ -115,6 +115,14 @@ impl Git {
         }
     }
 
+    /// The same with a variable that each of its processes has: by it they are found when whoever started them is
+    /// gone.
+    pub fn marked(&self, name: &str, value: &Path) -> Git {
+        let mut marked = self.clone();
+        marked.env.push((name.into(), value.into()));
+        marked
+    }
+
     /// Its path, as PATH names it.
     pub fn program(&self) -> &Path {
         &self.program

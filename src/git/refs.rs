@@ -47,9 +47,12 @@ pub fn branch(id: &str) -> String {
     format!("refs/heads/agent/{id}")
 }
 
-/// Makes the kept job's branch; it must not exist.
-pub fn create_branch(repo: &Repository, id: &str, commit: Oid) -> Result<()> {
+/// Makes the kept job's branch; it must not exist, but as an earlier owner of the job made it.
+pub fn create_branch_once(repo: &Repository, id: &str, commit: Oid) -> Result<()> {
     let name = branch(id);
+    if repo.refname_to_id(&name).is_ok_and(|at| at == commit) {
+        return Ok(());
+    }
     repo.reference(&name, commit, false, "agentgate: kept")
         .with_context(|| format!("cannot make {name}"))?;
     Ok(())

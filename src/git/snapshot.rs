@@ -17,6 +17,7 @@ use git2::{Oid, Repository};
 use crate::confine::Plan;
 use crate::files;
 use crate::gate;
+use crate::job::left::{self, Left, RawPath, Uninspectable, Why};
 
 use super::disarm::{Moved, Submodule, make_readable};
 use super::from_git2;
@@ -65,6 +66,74 @@ impl Frozen {
     /// The tree's id.
     pub fn tree(&self) -> Oid {
         self.tree
+    }
+
+    /// What a record keeps of it beside the tree.
+    pub fn left(&self) -> Left {
+        let paths = |paths: &[Vec<u8>]| paths.iter().map(|path| RawPath::of(path)).collect();
+        Left {
+            schema: left::SCHEMA.to_owned(),
+            tree: self.tree.to_string(),
+            changed: self.changed as u64,
+            nested: paths(&self.nested),
+            twins: self.twins.iter().map(|twin| RawPath::of(&twin.path)).collect(),
+            uninspectable: self
+                .uninspectable
+                .iter()
+                .map(|(path, why)| Uninspectable {
+                    path: RawPath::of(path),
+                    why: match *why {
+                        Hidden::Path => Why::Path,
+                        Hidden::Repository => Why::Repository,
+                        Hidden::Size(bytes) => Why::Size { bytes },
+                        Hidden::Encoding => Why::Encoding,
+                    },
+                })
+                .collect(),
+            ..Left::default()
+        }
+    }
+
+    /// The same candidate from its record, without what still lay in the worktree: it was frozen in this job
+    /// before, and all that may judge or commit it is there.
+    ///
+    /// # Errors
+    /// The tree's id is none.
+    pub fn restored(left: &Left) -> Result<Frozen> {
+        let paths = |paths: &[RawPath]| paths.iter().map(|path| path.bytes().to_vec()).collect();
+        let tree = Oid::from_str(&left.tree).with_context(|| format!("no tree id: {:?}", left.tree))?;
+        Ok(Frozen {
+            tree,
+            changed: usize::try_from(left.changed).unwrap_or(usize::MAX),
+            nested: paths(&left.nested),
+            twins: left
+                .twins
+                .iter()
+                .map(|path| Moved {
+                    path: path.bytes().to_vec(),
+                    to: PathBuf::new(),
+                })
+                .collect(),
+            uninspectable: left
+                .uninspectable
+                .iter()
+                .map(|one| {
+                    let why = match one.why {
+                        Why::Path => Hidden::Path,
+                        Why::Repository => Hidden::Repository,
+                        Why::Size { bytes } => Hidden::Size(bytes),
+                        Why::Encoding => Hidden::Encoding,
+                    };
+                    (one.path.bytes().to_vec(), why)
+                })
+                .collect(),
+            put_back: Vec::new(),
+            submodules: Vec::new(),
+            special: Vec::new(),
+            attributes: false,
+            kept_out: Vec::new(),
+            unread_index: false,
+        })
     }
 }
 

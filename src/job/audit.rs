@@ -112,6 +112,11 @@ impl Audit<'_> {
                 self.expect(line, self.open.is_some(), "comes without a call that it holds");
             }
             Event::StepFinished { step, end, millis, .. } => self.finished(line, step, end, *millis),
+            Event::StepRetried { .. } => {
+                self.expect(line, self.frozen.is_none(), "gives up an answer that was frozen");
+                self.open = None;
+                self.has_answer = false;
+            }
             Event::Frozen { tree, .. } => {
                 self.expect(line, self.has_answer, "comes before the agent's step.finished");
                 self.frozen = Some(tree.clone());

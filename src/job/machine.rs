@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{AgentEnd, Created, Event, FileRef};
 use crate::exit::Exit;
+use crate::gate::checks::CheckEnd;
 use crate::task::format_duration;
 
 /// The step in which the commands of `setup` run, before the agent.
@@ -21,7 +22,7 @@ pub enum Step {
     AddWorktree,
     /// Start the agent and wait until its whole process tree is gone.
     RunAgent,
-    /// Make one tree of what it left.
+    /// Write down the one tree that was made of what it left.
     Freeze,
     /// Judge the frozen tree: by the gate, and where that has no finding by the checks.
     Judge,
@@ -53,16 +54,26 @@ pub struct State {
     pub created: Option<Created>,
     /// Preflight has passed.
     pub preflight: bool,
-    /// Path and admin folder of the worktree.
+    /// How many owners it has had.
+    pub owners: u64,
+    /// Path and admin folder of the worktree of the owner that it has now.
     pub worktree: Option<(String, String)>,
+    /// Every path at which a worktree of the job was, or was to be, the latest last.
+    pub places: Vec<String>,
+    /// What held the agent, and what that leaves open.
+    pub confined: Option<(String, Vec<String>)>,
     /// How the commands before the agent ended, where they failed.
     pub setup: Option<AgentEnd>,
     /// How the agent ended.
     pub agent: Option<AgentEnd>,
+    /// The file that says what it left.
+    pub left: Option<FileRef>,
     /// The frozen tree, and how many paths it changes.
     pub frozen: Option<(String, u64)>,
     /// What changed in the clone's configuration while the agent ran.
     pub collisions: Vec<String>,
+    /// Runs of checks on that tree, or beside it on the base, that are over.
+    pub checks: Vec<CheckRun>,
     /// The gate's exit code.
     pub gate: Option<u8>,
     /// The commit.
@@ -71,6 +82,8 @@ pub struct State {
     pub ended: Option<Exit>,
     /// Why, one line.
     pub reason: String,
+    /// What could not be saved was left as it is.
+    pub left_as_is: bool,
     /// It was landed.
     pub landed: bool,
     /// It was dropped.
@@ -79,18 +92,68 @@ pub struct State {
     pub files: BTreeMap<String, FileRef>,
 }
 
+/// One run of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRun {
+    /// Where it stands in the base's settings.
+    pub check: String,
+    /// `candidate` or `base`.
+    pub on: String,
+    /// How it ended.
+    pub end: CheckEnd,
+    /// Wall-clock time in milliseconds.
+    pub millis: u64,
+    /// The file of its output.
+    pub output: Option<FileRef>,
+}
+
+impl State {
+    /// The path of the worktree: where it is, was last, or will be.
+    pub fn place(&self) -> Option<&str> {
+        self.places.last().map(String::as_str)
+    }
+
+    fn add_place(&mut self, path: &str) {
+        self.places.retain(|place| place != path);
+        self.places.push(path.to_owned());
+    }
+}
+
 /// The state after one more event.
 pub fn fold(mut state: State, event: &Event) -> State {
     let named = event.files().into_iter().cloned();
     state.files.extend(named.map(|file| (file.name.clone(), file)));
     match event {
-        Event::Created(created) => state.created = Some(created.clone()),
+        Event::Created(created) => {
+            state.add_place(&created.worktree);
+            state.created = Some(created.clone());
+        }
+        Event::Owned { worktree, .. } => {
+            state.owners += 1;
+            // Another owner works in a place of its own.
+            state.worktree = None;
+            if let Some(worktree) = worktree {
+                state.add_place(worktree);
+            }
+        }
         Event::PreflightPassed { .. } => state.preflight = true,
-        Event::WorktreeAdded { path, admin } => state.worktree = Some((path.clone(), admin.clone())),
+        Event::WorktreeAdded { path, admin } => {
+            state.add_place(path);
+            state.worktree = Some((path.clone(), admin.clone()));
+        }
+        Event::Confined { tier, not_covered } => state.confined = Some((tier.clone(), not_covered.clone())),
         Event::StepFinished { step, end, .. } if step == SETUP => {
             state.setup = Some(end.clone()).filter(|end| *end != AgentEnd::Exited { status: 0 });
         }
-        Event::StepFinished { end, .. } => state.agent = Some(end.clone()),
+        Event::StepFinished { end, left, .. } => {
+            state.agent = Some(end.clone());
+            state.left.clone_from(left);
+        }
+        Event::StepRetried { .. } => {
+            state.agent = None;
+            state.left = None;
+            state.worktree = None;
+        }
         Event::Frozen {
             tree,
             changed,
@@ -99,16 +162,33 @@ pub fn fold(mut state: State, event: &Event) -> State {
         } => {
             state.frozen = Some((tree.clone(), *changed));
             state.collisions.clone_from(collisions);
+            state.checks.clear();
         }
         Event::GateFinished { exit, .. } => state.gate = Some(*exit),
         Event::CommitMade { commit } => state.commit = Some(commit.clone()),
         Event::Landed { .. } => state.landed = true,
         Event::Dropped {} => state.dropped = true,
-        // Their verdict is in the gate's.
-        Event::CheckFinished { .. } => {}
-        Event::Owned { .. } | Event::Confined { .. } | Event::StepStarted { .. } | Event::CommitIntended { .. } => {}
+        Event::CheckFinished {
+            check,
+            on,
+            end,
+            millis,
+            output,
+            ..
+        } => state.checks.push(CheckRun {
+            check: check.clone(),
+            on: on.clone(),
+            end: end.clone(),
+            millis: *millis,
+            output: output.clone(),
+        }),
+        Event::StepStarted { .. } | Event::CommitIntended { .. } => {}
         Event::Kept { .. } | Event::Refused { .. } | Event::Failed { .. } | Event::Interrupted { .. } => {
             state.ended = event.ends_with();
+            state.left_as_is = matches!(
+                event,
+                Event::Failed { left: true, .. } | Event::Interrupted { left: true, .. }
+            );
             state.reason = reason(event);
         }
     }
@@ -134,6 +214,9 @@ pub fn next(state: &State) -> Step {
     }
     if !state.preflight {
         return Step::Preflight;
+    }
+    if state.agent.is_some() && state.frozen.is_none() {
+        return Step::Freeze;
     }
     if state.worktree.is_none() {
         return Step::AddWorktree;

@@ -5,6 +5,7 @@
 //! writes and syncs.
 
 pub mod audit;
+pub mod left;
 pub mod log;
 pub mod machine;
 
@@ -109,6 +110,12 @@ pub enum Event {
         start_time: u64,
         /// The boot it runs in.
         boot_id: String,
+        /// Where its worktree will be; none for the first owner's, which `job.created` names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worktree: Option<String>,
+        /// The torn tail of the log that it found and set aside.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        torn: Option<FileRef>,
     },
     /// The checkout was clean (or its state was waived).
     #[serde(rename = "preflight.passed")]
@@ -140,6 +147,9 @@ pub enum Event {
         step: String,
         /// Such as `implementer`.
         role: String,
+        /// The tree (hex) that its worktree was made from: where it is begun again, it is from there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
     },
     /// A role's call is over and not one of its processes is left.
     #[serde(rename = "step.finished")]
@@ -155,6 +165,18 @@ pub enum Event {
         millis: u64,
         /// `agent.log`; `setup.log` of the step `setup`
         output: FileRef,
+        /// What it left, for whoever has to go on from here: `frozen.json`. None for `setup`, and where what it
+        /// left could not be made one tree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left: Option<FileRef>,
+    },
+    /// A role's call that was over has to be made again: nothing that it left is there any more.
+    #[serde(rename = "step.retried")]
+    StepRetried {
+        /// As in `step.started`.
+        step: String,
+        /// Why, one line.
+        reason: String,
     },
     /// Everything the agent left is one tree now.
     #[serde(rename = "candidate.frozen")]
@@ -246,6 +268,9 @@ pub enum Event {
         exit: u8,
         /// One line.
         reason: String,
+        /// What could not be saved was not deleted either: worktree and private folder stay as they are.
+        #[serde(default, skip_serializing_if = "is_false")]
+        left: bool,
         /// As in `job.refused`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileRef>,
@@ -257,6 +282,9 @@ pub enum Event {
         signal: i32,
         /// Exit code.
         exit: u8,
+        /// As in `job.failed`.
+        #[serde(default, skip_serializing_if = "is_false")]
+        left: bool,
         /// As in `job.refused`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileRef>,
@@ -276,6 +304,11 @@ pub enum Event {
     Dropped {},
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 impl Event {
     /// The exit code of an event that ends a run, if it is one.
     pub fn ends_with(&self) -> Option<Exit> {
@@ -292,7 +325,8 @@ impl Event {
     pub fn files(&self) -> Vec<&FileRef> {
         match self {
             Event::Created(created) => vec![&created.task],
-            Event::StepFinished { output, .. } => vec![output],
+            Event::Owned { torn, .. } => torn.iter().collect(),
+            Event::StepFinished { output, left, .. } => std::iter::once(output).chain(left).collect(),
             Event::Frozen { files, .. }
             | Event::Refused { files, .. }
             | Event::Failed { files, .. }
@@ -300,11 +334,11 @@ impl Event {
             Event::CheckFinished { output, .. } => output.iter().collect(),
             Event::GateFinished { report, log, .. } => std::iter::once(report).chain(log).collect(),
             Event::CommitIntended { patch, .. } => vec![patch],
-            Event::Owned { .. }
-            | Event::PreflightPassed { .. }
+            Event::PreflightPassed { .. }
             | Event::WorktreeAdded { .. }
             | Event::Confined { .. }
             | Event::StepStarted { .. }
+            | Event::StepRetried { .. }
             | Event::CommitMade { .. }
             | Event::Kept { .. }
             | Event::Landed { .. }

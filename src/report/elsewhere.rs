@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::{json as objects, text};
+use super::{Outcome, json as objects, text};
 use crate::commands::closing::Said;
 use crate::commands::{attach, detach, stop, wait};
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 
 /// The id alone, for `id=$(agentgate run --detach ...)`.
 pub fn detached(report: &detach::Report) -> (String, String) {
@@ -78,6 +78,36 @@ pub fn attach_json(report: &attach::Report) -> String {
         }),
     };
     format!("{object:#}\n")
+}
+
+/// Each job as its own `resume` would have told it; a blank line between two.
+pub fn resumed_all(jobs: &[(String, Result<Outcome, Stop>)]) -> (String, String) {
+    if jobs.is_empty() {
+        return (
+            String::new(),
+            "agentgate: no job of this clone waits to be gone on with\n".to_owned(),
+        );
+    }
+    let told = jobs.iter().map(|(id, result)| match result {
+        Ok(outcome) => text::render(outcome),
+        Err(stop) => {
+            let result = format!("job_id={id}\nverdict={}\nexit={}\n", stop.exit.name(), stop.exit.code());
+            (result, super::refused(stop))
+        }
+    });
+    let (results, beside): (Vec<String>, Vec<String>) = told.unzip();
+    (results.join("\n"), beside.join("\n"))
+}
+
+pub fn resumed_all_json(jobs: &[(String, Result<Outcome, Stop>)], exit: Exit) -> Value {
+    let rows = jobs.iter().map(|(id, result)| match result {
+        Ok(outcome) => serde_json::from_str(&objects::render(outcome)).unwrap_or(Value::Null),
+        Err(stop) => json!({
+            "job_id": id, "verdict": stop.exit.name(), "exit": stop.exit.code(), "error": stop.message,
+            "hints": stop.hints,
+        }),
+    });
+    json!({"schema": "agentgate/resume/1", "jobs": rows.collect::<Vec<_>>(), "exit": exit.code()})
 }
 
 pub fn wait(report: &wait::Report) -> (String, String) {

@@ -41,6 +41,7 @@ pub fn render(outcome: &Outcome) -> String {
         Outcome::Nothing => return String::new(),
         Outcome::Detached(report) => return super::elsewhere::detached_json(report),
         Outcome::Attach(report) => return super::elsewhere::attach_json(report),
+        Outcome::ResumedAll(jobs) => super::elsewhere::resumed_all_json(jobs, outcome.exit()),
         Outcome::Wait(report) => super::elsewhere::wait_json(report),
         Outcome::Stop(report) => super::elsewhere::stop_json(report),
         Outcome::Status(report) => status(report),

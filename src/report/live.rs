@@ -10,7 +10,7 @@ use crate::commands::attach::News;
 use crate::commands::closing::{Closing, Said};
 use crate::commands::following::LOOK;
 use crate::commands::jobs;
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::gate::{credentials, render};
 use crate::job::log::Line;
 use crate::process::terminal_is_gone;
@@ -70,9 +70,13 @@ pub fn news(news: News<'_>) {
     }
 }
 
-/// Keeps what a run says at its end in the record. That it cannot be kept is told: the log has the verdict.
-pub fn keep(record: &Path, result: &Result<Outcome, Stop>) {
+/// Keeps what a run says at its end in the record; whether it did. That it cannot be kept is told: the log has the
+/// verdict. Whoever lost the job to another process, and whatever is no end of it, leaves nothing.
+pub fn keep(record: &Path, result: &Result<Outcome, Stop>) -> bool {
     let (exit, said) = match result {
+        // It is there already.
+        Ok(Outcome::Attach(_)) => return true,
+        Err(stop) if stop.exit == Exit::Locked => return false,
         Ok(outcome) => {
             let (result, beside) = text::render(outcome);
             let (result, beside) = (credentials::masked(&result), credentials::masked(&beside));
@@ -96,9 +100,11 @@ pub fn keep(record: &Path, result: &Result<Outcome, Stop>) {
             (stop.exit, said)
         }
     };
-    if let Err(error) = Closing::save(record, exit, said) {
+    let saved = Closing::save(record, exit, said);
+    if let Err(error) = &saved {
         stderr(&format!(
             "note: this report could not be kept in the record: {error:#}\n"
         ));
     }
+    saved.is_ok()
 }

@@ -45,6 +45,8 @@ pub use progress::Terminal;
 pub enum Outcome {
     /// `run`
     Run(run::Report),
+    /// `resume --all`: each job with what came of it
+    ResumedAll(Vec<(String, Result<Outcome, Stop>)>),
     /// `check`
     Check(check::Report),
     /// `explain`
@@ -107,6 +109,12 @@ impl Outcome {
     pub fn exit(&self) -> Exit {
         match self {
             Outcome::Run(report) => report.exit,
+            Outcome::ResumedAll(jobs) => {
+                let exits = jobs
+                    .iter()
+                    .map(|(_, result)| result.as_ref().map_or_else(|stop| stop.exit, Outcome::exit));
+                exits.into_iter().find(|exit| *exit != Exit::Ok).unwrap_or(Exit::Ok)
+            }
             Outcome::Check(report) => report.exit,
             Outcome::Detached(report) => report.exit(),
             Outcome::Attach(report) => report.exit(),
@@ -203,6 +211,11 @@ fn check_format(checked: &Checked, format: Format) -> String {
 
 /// Prints a refusal for a person.
 fn say(stop: &Stop) {
+    stderr(&refused(stop));
+}
+
+/// A refusal in words.
+fn refused(stop: &Stop) -> String {
     let mut text = format!("agentgate: error: {}\n", render::lines(&stop.message));
     for hint in &stop.hints {
         text.push_str(&format!("hint: {}\n", render::lines(hint)));
@@ -210,7 +223,7 @@ fn say(stop: &Stop) {
     if stop.exit != Exit::Internal || !stop.hints.is_empty() {
         text.push_str(&format!("(exit {})\n", stop.exit));
     }
-    stderr(&text);
+    text
 }
 
 /// Writes to standard output. A reader that has gone away is no failure of ours.

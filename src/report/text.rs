@@ -14,6 +14,7 @@ use crate::trailer::Reading;
 pub fn render(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Run(report) => run(report),
+        Outcome::ResumedAll(jobs) => super::elsewhere::resumed_all(jobs),
         Outcome::Check(report) => super::check_text::render(report),
         Outcome::Explain(report) => (super::explain::text(report), String::new()),
         Outcome::Baseline(report) => (super::explain::baseline_text(report), String::new()),

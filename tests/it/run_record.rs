@@ -48,6 +48,7 @@ fn the_files_of_a_record_are_the_documented_ones_and_private() {
                 "agent.log",
                 "change.patch",
                 "events.jsonl",
+                "frozen.json",
                 "gate.json",
                 "gate.log",
                 "owner.lock",

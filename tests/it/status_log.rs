@@ -204,7 +204,11 @@ fn a_torn_tail_is_passed_over_and_set_aside_by_the_next_owner() {
             let now = log_bytes(&repo);
             assert!(now.starts_with(&whole));
             let log = decode(&now).expect("it is whole again");
-            assert_eq!((log.torn_bytes, log.lines.len()), (0, next));
+            // Whoever found it says so, as a new owner, before what it came for.
+            assert_eq!((log.torn_bytes, log.lines.len()), (0, next + 1));
+            let owned = &log.lines[next - 1];
+            assert_eq!((owned.kind.as_str(), owned.epoch), ("job.owned", 2));
+            assert_eq!(owned.json["torn"]["name"], format!("torn-{next}"));
             repo.agentgate(["log", JOB]).expect(0, &["torn-"]);
         }
     }

@@ -108,7 +108,7 @@ impl Workspace {
 }
 
 /// The last lines that were written to a file behind this place, printable.
-pub fn last_lines(log: &Path, from: u64) -> Result<Vec<String>> {
+pub(in crate::commands) fn last_lines(log: &Path, from: u64) -> Result<Vec<String>> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(log)?;
         let length = file.metadata()?.len();

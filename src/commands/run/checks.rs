@@ -5,8 +5,9 @@ use git2::Oid;
 
 use super::prepare::Job;
 use crate::commands::Watch;
-use crate::commands::checks::{Bench, Subject, run_all};
+use crate::commands::checks::{Bench, Subject, last_lines, run_all};
 use crate::gate::Verdict;
+use crate::gate::checks::{CheckEnd, CheckResult};
 use crate::job::Event;
 
 impl Job {
@@ -30,9 +31,17 @@ impl Job {
             return Ok(true);
         }
         let keyed = checks.iter().cloned().enumerate();
-        let keyed: Vec<_> = keyed
+        let mut keyed: Vec<_> = keyed
             .map(|(index, check)| (format!("checks[{index}]"), check))
             .collect();
+        // Those that were over when an earlier owner ended are not run again.
+        let over = self.checks_over();
+        keyed.drain(..over.len());
+        if keyed.is_empty() {
+            settle(verdict, over);
+            return Ok(true);
+        }
+        let first = 1 + over.len();
         let folder = self.places.private.join("check");
         let mark = self.places.private.join("task/TASK.md");
         let logs = self.owner.folder.path.clone();
@@ -55,7 +64,7 @@ impl Job {
             verbose: self.verbose,
         };
         let owner = &mut self.owner;
-        let outcome = run_all(&bench, &keyed, 1, changed, watch, &mut |ran| {
+        let outcome = run_all(&bench, &keyed, first, changed, watch, &mut |ran| {
             let output = ran.log.as_deref().map(|log| owner.folder.describe(log)).transpose()?;
             owner.append(&Event::CheckFinished {
                 check: ran.key.to_owned(),
@@ -73,13 +82,47 @@ impl Job {
             .filter(|notice| !self.notices.contains(notice));
         let told: Vec<String> = told.collect();
         self.notices.extend(told);
-        verdict
-            .findings
-            .extend(outcome.results.iter().filter_map(|result| result.finding()));
-        verdict.checks = outcome.results;
-        verdict.settle();
+        settle(verdict, over.into_iter().chain(outcome.results).collect());
         Ok(outcome.interrupted.is_none())
     }
+
+    /// What the checks came to that are over, by the log: the first of those that the settings name, without gaps.
+    pub(super) fn checks_over(&self) -> Vec<CheckResult> {
+        let runs = &self.owner.state.checks;
+        let run = |key: &str, on: &str| runs.iter().rev().find(|run| run.check == key && run.on == on);
+        let mut over = Vec::new();
+        for (index, check) in self.effective.checks.iter().enumerate() {
+            let key = format!("checks[{index}]");
+            let Some(found) = run(&key, "candidate") else { break };
+            let baseline = run(&key, "base").map(|run| run.end.clone());
+            let failed = found.end.failed();
+            let is_half = failed && check.baseline && baseline.is_none();
+            if is_half || matches!(found.end, CheckEnd::Interrupted { .. }) {
+                break;
+            }
+            let log = found.output.as_ref().map(|file| file.name.clone());
+            let said = log.as_ref().filter(|_| failed);
+            let said = said.and_then(|log| last_lines(&self.owner.folder.path.join(log), 0).ok());
+            over.push(CheckResult {
+                key,
+                name: check.name.clone(),
+                end: found.end.clone(),
+                millis: found.millis,
+                last_lines: said.unwrap_or_default(),
+                log,
+                baseline: baseline.filter(|_| failed),
+            });
+        }
+        over
+    }
+}
+
+/// Puts what checks came to into a verdict.
+pub(super) fn settle(verdict: &mut Verdict, results: Vec<CheckResult>) {
+    let findings = results.iter().filter_map(CheckResult::finding);
+    verdict.findings.extend(findings);
+    verdict.checks = results;
+    verdict.settle();
 }
 
 /// Why checks were not run, as a notice.

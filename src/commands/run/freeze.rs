@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
-use super::steps::SAVED_INDEX;
+use super::steps::{SAVED_INDEX, STEP};
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
 use crate::gate::leftovers;
@@ -20,6 +20,7 @@ use crate::git::settings::ContentSettings;
 use crate::git::snapshot::{Hidden, Stage};
 use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
+use crate::job::left::Left;
 use crate::job::{AgentEnd, Event, FileRef};
 use crate::store;
 
@@ -27,7 +28,9 @@ use crate::store;
 const REPLACED: &str = "git.replaced";
 
 impl Job {
-    pub(super) fn freeze(&mut self, watch: &dyn Watch) -> Result<()> {
+    /// Makes one tree of what the agent left, after it `ended` so, and saves beside it what the tree does not
+    /// show. What comes back is the event that says so, and the file with all that another process would need.
+    pub(super) fn freeze(&mut self, ended: &AgentEnd, watch: &dyn Watch) -> Result<(Event, FileRef)> {
         watch.step("freeze what the agent left");
         let worktree = self.worktree.clone().context("no worktree")?;
         let content = self.content.clone().context("no settings")?;
@@ -91,7 +94,7 @@ impl Job {
             let mut refs = self.refs.clone();
             // On success the history behind HEAD is in the candidate; otherwise it may hold what
             // the last state does not.
-            let success = matches!(self.owner.state.agent, Some(AgentEnd::Exited { status: 0 })) && frozen.changed > 0;
+            let success = *ended == (AgentEnd::Exited { status: 0 }) && frozen.changed > 0;
             if success && refs.refs.is_empty() {
                 refs.head = None;
             }
@@ -101,15 +104,11 @@ impl Job {
         let collisions = self.compare_clone()?;
         let twins = frozen.twins.iter().map(|twin| &twin.path);
         let nested = frozen.nested.iter().chain(twins);
-        let event = Event::Frozen {
-            tree: frozen.tree().to_string(),
-            changed: frozen.changed as u64,
-            hidden: hidden.len() as u64,
-            refs: few(self.refs.refs.keys().cloned()),
-            nested: few(nested.map(|path| gate::render::path(path))),
-            collisions: few(collisions.into_iter()),
-            files: self.saved_beside()?,
-        };
+        let nested = few(nested.map(|path| gate::render::path(path)));
+        let mut record = frozen.left();
+        record.hidden = hidden.len() as u64;
+        record.refs = few(self.refs.refs.keys().cloned());
+        record.collisions = few(collisions.into_iter());
         let large: Vec<Vec<u8>> = frozen.uninspectable.iter().filter_map(with_size).collect();
         if !large.is_empty() {
             self.notices.push(format!(
@@ -135,7 +134,44 @@ impl Job {
         self.frozen = Some(frozen);
         self.stage = Some(stage);
         self.name_leftovers(&left, &hidden);
-        self.owner.append(&event)
+        record.notices.clone_from(&self.notices);
+        record.withheld.clone_from(&self.withheld);
+        record.last_output.clone_from(&self.last_output);
+        record.met_a_wall = self.met_a_wall;
+        let json = format!("{:#}\n", serde_json::to_value(&record)?);
+        let file = self.owner.folder.save(store::FROZEN, json.as_bytes())?;
+        // Before it is said that the step is finished: from then on nobody makes it again.
+        if let Err(error) = self.write_record_ref()
+            && record.collisions.is_empty()
+        {
+            return Err(error);
+        }
+        Ok((frozen_event(&record, nested, self.saved_beside()?), file))
+    }
+
+    /// Writes down the candidate of a step that was finished by an owner that is gone: it had saved all of it and
+    /// said so, and only this was missing. Where it is not there, the step has to be made again.
+    pub(super) fn pin(&mut self, watch: &dyn Watch) -> Result<()> {
+        let lost = match &self.left {
+            None => "what the agent left had not become one tree when its owner ended",
+            Some(left) if !self.has_tree(&left.tree) => "the tree that the agent's work had become is gone",
+            Some(left) => {
+                let nested = left.nested.iter().chain(&left.twins);
+                let nested = few(nested.map(|path| gate::render::path(path.bytes())));
+                let event = frozen_event(left, nested, self.saved_beside()?);
+                return self.owner.append(&event);
+            }
+        };
+        watch.step(&format!("the agent is started again: {lost}"));
+        self.owner.append(&Event::StepRetried {
+            step: STEP.into(),
+            reason: lost.into(),
+        })
+    }
+
+    /// Whether a tree is in the clone's store.
+    pub(super) fn has_tree(&self, id: &str) -> bool {
+        git2::Oid::from_str(id).is_ok_and(|id| self.checkout.repo.find_tree(id).is_ok())
     }
 
     /// Saves the files that the candidate does not hold: those that only the agent's own ignore rules
@@ -323,6 +359,18 @@ impl Job {
             ));
         }
         Ok(())
+    }
+}
+
+fn frozen_event(left: &Left, nested: Vec<String>, files: Vec<FileRef>) -> Event {
+    Event::Frozen {
+        tree: left.tree.clone(),
+        changed: left.changed,
+        hidden: left.hidden,
+        refs: left.refs.clone(),
+        nested,
+        collisions: left.collisions.clone(),
+        files,
     }
 }
 

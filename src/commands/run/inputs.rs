@@ -255,20 +255,32 @@ pub fn must_be_clean(checkout: &Checkout, spared: Option<&Path>) -> Result<()> {
         .into())
 }
 
-/// Takes the clone lock; with `--wait` says for whom it waits.
+/// Takes the clone lock for a new job.
 pub(super) fn acquire(checkout: &Checkout, id: &str, options: &Options, watch: &dyn Watch) -> Result<LockGuard> {
+    let words = format!("agentgate run {}", options.task.display());
+    take_lock(checkout, id, &words, options.wait, watch)
+}
+
+/// Takes the clone lock; whoever waits says for whom. `words` is the command, for those who meet the lock.
+pub(super) fn take_lock(
+    checkout: &Checkout,
+    id: &str,
+    words: &str,
+    wait: Wait,
+    watch: &dyn Watch,
+) -> Result<LockGuard> {
     let process = ProcessId::current().context("cannot read /proc/self")?;
     let holder = Holder {
         job: id.to_owned(),
         process,
-        command: format!("agentgate run {}", options.task.display()),
+        command: words.to_owned(),
     };
     let mut taken = CloneLock::acquire(&checkout.common, &holder, Wait::No);
-    if options.wait != Wait::No
+    if wait != Wait::No
         && let Err(LockError::Held { holder: other, path }) = &taken
     {
         watch.step(&format!("waiting: {}", CloneLock::who(other.as_ref(), path)));
-        taken = CloneLock::acquire(&checkout.common, &holder, options.wait);
+        taken = CloneLock::acquire(&checkout.common, &holder, wait);
     }
     taken.map_err(|error| match error {
         LockError::Held { holder, path } => {

@@ -54,7 +54,9 @@ impl Job {
 
     /// `unconfined`, or the layers, then each waiver.
     pub(super) fn confinement_value(&self) -> String {
-        std::iter::once(self.walls.layers.tier().as_str())
+        let confined = self.owner.state.confined.as_ref();
+        let tier = confined.map_or_else(|| self.walls.layers.tier(), |(tier, _)| tier.clone());
+        std::iter::once(tier.as_str())
             .chain(self.created.waivers.iter().map(String::as_str))
             .collect::<Vec<_>>()
             .join(",")
@@ -110,7 +112,7 @@ impl Job {
             .context("nothing was staged")?;
         let commit = self.owner.state.commit.clone().context("no commit")?;
         let commit = git2::Oid::from_str(&commit)?;
-        refs::create_branch(&self.checkout.repo, &id, commit)?;
+        refs::create_branch_once(&self.checkout.repo, &id, commit)?;
         worktree.restore_git_file()?;
         self.empty_submodules(&worktree.path)?;
         for (from, to) in self.frozen.iter().flat_map(|frozen| &frozen.put_back) {

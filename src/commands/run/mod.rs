@@ -12,12 +12,15 @@ mod inputs;
 mod keep;
 mod leftovers;
 mod prepare;
+mod request;
+mod resume;
 mod settle;
 mod setup;
 mod steps;
+mod unseen;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -29,11 +32,14 @@ use crate::gate::{Finding, Warning};
 use crate::job::machine::{self, Ending, Step};
 use crate::lock::Wait;
 use crate::process::signals;
+use crate::store::{RESUME, Standing};
 
 pub use checks::not_run;
 pub use copy::Copies;
 pub use home::login_lock;
 pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};
+pub use resume::{Again, Resumed, resume, unfinished};
+pub use unseen::add as add_unseen;
 
 /// What the person asked for.
 #[derive(Clone, Debug)]
@@ -112,6 +118,12 @@ pub struct Begun {
     pub agentgate: String,
 }
 
+/// Removes what is kept only as long as a job is not over. Called when all is done and said.
+pub fn forget(record: &Path) {
+    // One that stays behind is removed by the next `resume` or `drop`.
+    let _ = std::fs::remove_file(record.join(RESUME));
+}
+
 /// Runs a job from preflight to its end. `begun` is called once, when it exists and before it does anything.
 pub fn run(
     options: &Options,
@@ -123,9 +135,18 @@ pub fn run(
     if let Err(error) = begun(&job.begun()) {
         return Err(job.broke(error));
     }
+    finish(job, options, surroundings, watch)
+}
+
+/// Takes a job from where it stands to its end, and lands it where that was asked for.
+fn finish(mut job: prepare::Job, options: &Options, surroundings: &Surroundings, watch: &dyn Watch) -> Result<Report> {
     let outcome = drive(&mut job, watch);
     let report = match outcome {
         Ok(exit) => job.report(exit),
+        Err(error) if job.owner.standing() == Standing::Lost => {
+            watch.settled();
+            return Err(error);
+        }
         Err(error) => {
             watch.settled();
             let ended = job
@@ -144,6 +165,8 @@ pub fn run(
 
 fn drive(job: &mut prepare::Job, watch: &dyn Watch) -> Result<Exit> {
     loop {
+        // Whoever stood still meanwhile may have lost the job to another one.
+        job.owner.must_be_sole()?;
         let mut step = machine::next(&job.owner.state);
         // A signal ends the job at the next boundary; what the agent had done is frozen first,
         // so that it is in the record.
@@ -158,7 +181,7 @@ fn drive(job: &mut prepare::Job, watch: &dyn Watch) -> Result<Exit> {
             Step::Preflight => job.preflight()?,
             Step::AddWorktree => job.add_worktree(watch)?,
             Step::RunAgent => job.run_agent(watch)?,
-            Step::Freeze => job.freeze(watch)?,
+            Step::Freeze => job.pin(watch)?,
             Step::Judge => job.judge(watch)?,
             Step::Commit => job.commit(watch)?,
             Step::Keep => job.keep(watch)?,

@@ -10,6 +10,7 @@ use super::inputs::{
     acquire, artifacts_folder, default_job_id, must_be_clean, places, program_of, read_task, rules_of, source_words,
     task_place, text,
 };
+use super::request::Request;
 use crate::agent::command::Found;
 use crate::agent::effective::{Effective, label};
 use crate::commands::checks::sweep;
@@ -28,9 +29,10 @@ use crate::git::settings::ContentSettings;
 use crate::git::shadow::Shadow;
 use crate::git::snapshot::{Frozen, Stage};
 use crate::git::worktree::Worktree;
+use crate::job::left::Left;
 use crate::job::{Created, Event};
 use crate::lock::{LockGuard, Wait};
-use crate::process::{ProcessId, signals};
+use crate::process::{MARK, signals};
 use crate::store::{Owner, Store};
 use crate::task::Task;
 use crate::trailer;
@@ -45,7 +47,8 @@ pub struct Job {
     pub(super) head: git2::Oid,
     pub(super) task: Task,
     pub(super) task_bytes: Vec<u8>,
-    pub(super) agent: Found,
+    /// Its program, or why it cannot be started.
+    pub(super) agent: Result<Found, Stop>,
     /// What command line, task and settings come to.
     pub(super) effective: Effective,
     pub(super) identity: Identity,
@@ -64,6 +67,8 @@ pub struct Job {
     pub(super) shadow: Option<Shadow>,
     pub(super) stage: Option<Stage>,
     pub(super) frozen: Option<Frozen>,
+    /// What an earlier owner had frozen, from the record.
+    pub(super) left: Option<Left>,
     pub(super) verdict: Option<Verdict>,
     /// Files of the candidate that hold credentials: then nothing of it may become a ref or leave the machine.
     pub(super) credentials: Vec<Holder>,
@@ -78,7 +83,7 @@ pub struct Job {
     pub(super) met_a_wall: bool,
     /// Who named the agent and set its limits.
     pub(super) origin: Origin,
-    _lock: LockGuard,
+    pub(super) _lock: LockGuard,
 }
 
 /// Checks everything and takes the lock; then the job exists.
@@ -95,7 +100,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let (task, task_bytes) = read_task(&surroundings.cwd, &options.task)?;
     let task_place = task_place(&surroundings.cwd, &options.task);
-    let checkout = surroundings.checkout()?;
+    let mut checkout = surroundings.checkout()?;
     // Whoever queues starts from what HEAD is when its turn comes.
     let queued = (options.wait != Wait::No)
         .then(|| acquire(&checkout, &id, options, watch))
@@ -165,8 +170,10 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let places = places(&checkout, &effective, &person, surroundings, &id)?;
     notices.append(&mut sweep(&places.root));
+    checkout.git = checkout.git.marked(MARK, &places.mark());
     signals::outlive_hangup();
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
+    Request::of(options, surroundings, artifacts.as_deref()).save(&owner.folder)?;
     let created = Created {
         agentgate: env!("CARGO_PKG_VERSION").to_owned(),
         base: base.to_string(),
@@ -194,7 +201,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         head: head.commit,
         task,
         task_bytes,
-        agent,
+        agent: Ok(agent),
         effective,
         identity,
         places,
@@ -209,6 +216,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         shadow: None,
         stage: None,
         frozen: None,
+        left: None,
         verdict: None,
         credentials: Vec::new(),
         refs: AgentRefs::default(),
@@ -221,13 +229,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         origin,
         _lock: lock,
     };
-    let me = ProcessId::current().context("cannot read /proc/self")?;
     job.owner.append(&Event::Created(created))?;
-    job.owner.append(&Event::Owned {
-        pid: me.pid.unsigned_abs(),
-        start_time: me.start_time,
-        boot_id: me.boot_id,
-    })?;
+    job.owner.begin(None)?;
     watch.step(&format!("job {id}: {}", printable(&job.created.goal)));
     watch.step(&format!(
         "base {} ({})",

@@ -17,7 +17,9 @@ use crate::store;
 
 impl Job {
     pub(super) fn end(&mut self, ending: &Ending, watch: &dyn Watch) -> Result<()> {
-        if self.frozen.is_some() {
+        // A signal may come before a job that is gone on with has a place to make the patch in; the record's ref has
+        // the candidate all the same.
+        if self.frozen.is_some() && self.stage.is_some() {
             self.save_patch()?;
         }
         if self.verdict.is_none() {
@@ -42,11 +44,13 @@ impl Job {
             Ending::Failed(exit, reason) => Event::Failed {
                 exit: exit.code(),
                 reason: short(reason.chars()),
+                left: false,
                 files,
             },
             Ending::Interrupted(signal) => Event::Interrupted {
                 signal: *signal,
                 exit: Exit::from_signal(*signal).code(),
+                left: false,
                 files,
             },
         };
@@ -109,6 +113,10 @@ impl Job {
                 format!("{error:#}"),
             ),
         };
+        let left = self.worktree.as_ref().is_some_and(|worktree| {
+            let is_there = worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+            is_there && (self.owner.state.agent.is_some() || self.shadow.is_some())
+        });
         let reason = short(message.chars().filter(|letter| !letter.is_control()));
         // What cannot be read cannot be named: that is told by `verify`.
         let files = self.owner.unnamed().unwrap_or_default();
@@ -116,11 +124,13 @@ impl Job {
             Some(signal) => Event::Interrupted {
                 signal,
                 exit: exit.code(),
+                left,
                 files,
             },
             None => Event::Failed {
                 exit: exit.code(),
                 reason,
+                left,
                 files,
             },
         };
@@ -133,10 +143,7 @@ impl Job {
         match self.worktree.clone() {
             // The agent never ran: there is nothing in it to lose.
             // Or somebody removed it, and what was elsewhere is saved.
-            Some(worktree)
-                if (self.owner.state.agent.is_none() && self.shadow.is_none())
-                    || !worktree.path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) =>
-            {
+            Some(worktree) if !left => {
                 let _ = worktree.remove(&self.owner.folder.id, &self.places.trash);
                 self.remove_private();
             }

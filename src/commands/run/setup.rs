@@ -34,6 +34,7 @@ impl Job {
         self.owner.append(&Event::StepStarted {
             step: SETUP.into(),
             role: SETUP.into(),
+            tree: None,
         })?;
         let log = self.owner.folder.path.join(store::SETUP_LOG);
         files::replace(&log, b"", 0o600)?;
@@ -72,6 +73,7 @@ impl Job {
             leftovers,
             millis: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             output: self.owner.folder.describe(store::SETUP_LOG)?,
+            left: None,
         })?;
         Ok(stopped)
     }

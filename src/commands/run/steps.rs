@@ -7,22 +7,24 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
+use super::unseen;
 use super::words::{agent_end, end_words, last_lines, speaks_of_a_wall};
 use crate::agent::command::{Fill, Stdin};
 use crate::agent::environment::{self, Filter, Given};
+use crate::commands::walls::Walls;
 use crate::commands::{Watch, own_sandbox};
 use crate::exit::Exit;
 use crate::files;
-use crate::gate::content::REPOSITORIES;
-use crate::gate::{self, Finding, Rule};
+use crate::gate::{self, Verdict};
 use crate::git::disarm;
 use crate::git::fingerprint::Fingerprint;
 use crate::git::from_git2;
+use crate::git::history;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Pointer, Shadow, copy_index};
-use crate::git::snapshot::Hidden;
+use crate::git::snapshot::Stage;
 use crate::git::tree::GitTree;
-use crate::git::worktree::{Content, Worktree};
+use crate::git::worktree::{Content, Worktree, fill};
 use crate::job::machine::Ending;
 use crate::job::machine::SETUP;
 use crate::job::{AgentEnd, Event};
@@ -32,7 +34,8 @@ use crate::task::format_duration as seconds;
 
 /// The one role of this version.
 const ROLE: &str = "implementer";
-const STEP: &str = "implement";
+/// Its step.
+pub(super) const STEP: &str = "implement";
 /// The index as it was before the agent ran; in the private folder, where the agent has no
 /// business.
 pub(super) const SAVED_INDEX: &str = "index.base";
@@ -48,18 +51,30 @@ impl Job {
     pub(super) fn add_worktree(&mut self, watch: &dyn Watch) -> Result<()> {
         let id = self.owner.folder.id.clone();
         watch.step(&format!("worktree {}", self.places.worktree.display()));
+        if self.owner.state.owners > 1 {
+            // Nothing that an earlier owner had left there counts any more.
+            files::remove_tree(&self.places.private)?;
+        }
         for folder in ["git", "tmp", "outbox", "home", "task"] {
             files::make_private_dir(&self.places.private.join(folder))?;
         }
         files::replace(&self.places.private.join("task/TASK.md"), &self.task_bytes, 0o600)?;
+        // A job that is gone on with after its candidate was frozen needs that, and no agent is to see it any more.
+        let candidate = self.frozen.as_ref().map(|frozen| frozen.tree());
         let worktree = Worktree::add(
             &self.checkout.git,
             &self.checkout.common,
             &self.places.worktree,
             &self.created.base,
             &id,
-            Content::Base,
+            match candidate {
+                None => Content::Base,
+                Some(_) => Content::None,
+            },
         )?;
+        if let Some(tree) = candidate {
+            self.lay_out(&worktree, tree)?;
+        }
         copy_index(&worktree.admin.join("index"), &self.places.private.join(SAVED_INDEX))?;
         let event = Event::WorktreeAdded {
             path: worktree.path.display().to_string(),
@@ -120,7 +135,8 @@ impl Job {
             tmp: &private.join("tmp"),
             own_sandbox: own_sandbox(self.walls.layers),
         };
-        let filled = self.agent.fill(&fill);
+        let agent = self.agent.clone()?;
+        let filled = agent.fill(&fill);
         let own_variables = self.effective.variables(&fill);
         for folder in &self.effective.home_folders {
             files::make_private_dir(&home_folder.join(folder))?;
@@ -148,7 +164,7 @@ impl Job {
         self.withheld = env.withheld;
         let plan = self
             .walls
-            .agent(&self.checkout, &self.places, self.agent.program(), &self.surroundings);
+            .agent(&self.checkout, &self.places, agent.program(), &self.surroundings);
         let tier = self.walls.layers.tier();
         self.not_covered = self.walls.layers.not_covered(&plan);
         // With read-only mounts nothing of the clone can change, not even a mode.
@@ -175,6 +191,7 @@ impl Job {
         self.owner.append(&Event::StepStarted {
             step: STEP.into(),
             role: ROLE.into(),
+            tree: Some(self.base_tree()?.to_string()),
         })?;
         self.owner.append(&Event::Confined {
             tier: tier.clone(),
@@ -232,13 +249,50 @@ impl Job {
             end_words(&end),
             seconds(duration.as_secs())
         ));
+        // What it left is saved first: a step that is finished is not made again.
+        let frozen = self.freeze(&end, watch);
         self.owner.append(&Event::StepFinished {
             step: STEP.into(),
             end,
             leftovers: leftovers as u64,
             millis: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             output,
-        })
+            left: frozen.as_ref().ok().map(|(_, left)| left.clone()),
+        })?;
+        let (event, _) = frozen?;
+        self.owner.append(&event)
+    }
+
+    /// The base's tree.
+    fn base_tree(&self) -> Result<git2::Oid> {
+        history::tree_of(&self.checkout.repo, self.base)
+    }
+
+    /// Puts the candidate into a new worktree, as it was frozen: by the base's attributes, without a hook, filters
+    /// behind walls.
+    fn lay_out(&mut self, worktree: &Worktree, tree: git2::Oid) -> Result<()> {
+        let writable = vec![worktree.path.clone(), worktree.admin.clone()];
+        let plan = Walls::for_filters(&self.checkout, &worktree.path, writable)?;
+        fill(
+            &self.checkout.git,
+            worktree,
+            &tree.to_string(),
+            &self.created.base,
+            &plan,
+        )?;
+        let config = self.surroundings.config_home();
+        let home = self.surroundings.home();
+        let content = ContentSettings::read(&self.checkout, &worktree.admin, home, config.as_deref())?;
+        self.stage = Some(Stage::make(
+            &content,
+            &self.places.private,
+            &worktree.path,
+            &worktree.admin.join("index"),
+            &self.created.base,
+            self.walls.tool(Vec::new()),
+        )?);
+        self.content = Some(content);
+        Ok(())
     }
 
     /// Not one process of the agent is left: from here on the worktree is ours again.
@@ -259,80 +313,9 @@ impl Job {
 
     pub(super) fn judge(&mut self, watch: &dyn Watch) -> Result<()> {
         watch.step("gate");
-        let frozen = self.frozen.clone().context("nothing is frozen")?;
-        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
-        let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
-        let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
-        let told: Vec<Vec<u8>> = verdict
-            .findings
-            .iter()
-            .filter(|found| found.judged_by == REPOSITORIES)
-            .map(|found| found.path.clone())
-            .collect();
-        let mut hidden = |path: &[u8], judged_by: &str, message: &str, hint: &str| {
-            verdict.findings.push(Finding {
-                rule: Rule::Uninspectable,
-                path: path.to_vec(),
-                line: None,
-                column: None,
-                judged_by: judged_by.into(),
-                message: message.into(),
-                hint: hint.into(),
-                commit: None,
-                at: None,
-            });
-        };
-        for nested in &frozen.nested {
-            hidden(
-                nested,
-                "nested repository (built in)",
-                "the agent put a repository of its own here",
-                "remove its .git folder, or work without git init below the worktree",
-            );
-        }
-        for twin in &frozen.twins {
-            hidden(
-                &twin.path,
-                "name of a git dir (built in)",
-                "some file systems take this name for `.git`, so git takes nothing below it into a commit",
-                "rename it",
-            );
-        }
-        for (path, why) in &frozen.uninspectable {
-            let (judged_by, message, hint) = match why {
-                Hidden::Path => (
-                    "path length (built in)",
-                    "the path is too long for programs, so what is there cannot be inspected",
-                    "keep paths below the worktree shorter than 3000 bytes",
-                ),
-                // Said by the gate where the tree shows it.
-                Hidden::Repository if told.contains(path) => continue,
-                Hidden::Repository => (
-                    REPOSITORIES,
-                    "a bare repository, if only by empty folders: git that is run inside it takes it for one, and runs what \
-                     its configuration names",
-                    "delete it; a test that needs one can make it with git init in a temporary folder",
-                ),
-                Hidden::Size(_) => (
-                    "file size (built in)",
-                    "the file is larger than 2 GiB, so it was not taken in",
-                    "make it smaller, keep it out by a .gitignore rule that the base has, or let the base hand it to git-lfs",
-                ),
-                Hidden::Encoding => (
-                    "working-tree-encoding (built in)",
-                    "the file is not in the encoding that the base's .gitattributes says",
-                    "write it in that encoding, with a byte order mark where that needs one",
-                ),
-            };
-            hidden(path, judged_by, message, hint);
-        }
-        verdict.settle();
-        let changed: Vec<Vec<u8>> = gate::tree::diff(&base, &candidate)
-            .map_err(gate::GateError::from)?
-            .into_iter()
-            .map(|change| change.path)
-            .collect();
-        if !self.run_checks(&mut verdict, frozen.tree(), &changed, watch)? {
+        let (mut verdict, changed) = self.judge_tree()?;
+        let tree = self.frozen.as_ref().context("nothing is frozen")?.tree();
+        if !self.run_checks(&mut verdict, tree, &changed, watch)? {
             // A signal: the loop ends the job.
             return Ok(());
         }
@@ -351,6 +334,21 @@ impl Job {
         watch.step(&gate::render::summary(&verdict));
         self.verdict = Some(verdict);
         self.owner.append(&event)
+    }
+
+    /// The verdict before any check, and the changed paths.
+    pub(super) fn judge_tree(&self) -> Result<(Verdict, Vec<Vec<u8>>)> {
+        let frozen = self.frozen.clone().context("nothing is frozen")?;
+        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
+        let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
+        let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
+        unseen::add(&mut verdict, &frozen);
+        let changed: Vec<Vec<u8>> = gate::tree::diff(&base, &candidate)
+            .map_err(gate::GateError::from)?
+            .into_iter()
+            .map(|change| change.path)
+            .collect();
+        Ok((verdict, changed))
     }
 }
 

@@ -7,16 +7,18 @@ use super::case::Case;
 use super::report::Check;
 use crate::agent::settings::Person;
 use crate::commands::checks::last_lines;
-use crate::commands::run::{not_run, settings_of};
+use crate::commands::run::{add_unseen, not_run, settings_of};
 use crate::gate::checks::CheckResult;
 use crate::gate::content::REPOSITORIES;
 use crate::gate::{self, Finding, Rule, Verdict, render};
 use crate::git::from_git2;
+use crate::git::snapshot::Frozen;
 use crate::git::tree::GitTree;
 use crate::job::Event;
-use crate::store::{GATE_JSON, GATE_LOG};
+use crate::store::{FROZEN, GATE_JSON, GATE_LOG};
 
-/// Findings about what a candidate's tree does not show, by what judged: they are taken from the record.
+/// Findings about what a candidate's tree does not show, by what judged: where only the ref is here, they are taken
+/// from the record.
 const UNSEEN: &[&str] = &[
     "nested repository (built in)",
     "name of a git dir (built in)",
@@ -104,18 +106,41 @@ fn not_judged(case: &Case<'_>, check: &mut Check) -> Result<()> {
     Ok(())
 }
 
+/// What the candidate's tree does not show, as it was written down when it was frozen.
+fn left(case: &Case<'_>) -> Result<Option<Frozen>> {
+    let Some(bytes) = case.file(FROZEN)? else {
+        return Ok(None);
+    };
+    let left = serde_json::from_slice(&bytes).with_context(|| format!("{FROZEN} cannot be read"))?;
+    Frozen::restored(&left).map(Some)
+}
+
 /// The verdict, and how many of its findings are taken from the record.
 fn again(case: &Case<'_>, recorded: &Value, check: &mut Check) -> Result<(Verdict, usize)> {
     let frozen = case.frozen.context("gate.finished without a candidate")?;
     let base = GitTree::of_commit(&case.checkout.repo, case.base).map_err(gate::GateError::from)?;
     let candidate = GitTree::new(&case.checkout.repo, from_git2(frozen));
     let mut verdict = gate::check(&base, &candidate, Some(&case.task()?))?;
-    let unseen: Vec<Finding> = unseen(recorded)
-        .into_iter()
-        .filter(|found| !verdict.findings.contains(found))
-        .collect();
-    let count = unseen.len();
-    verdict.findings.extend(unseen);
+    let mut count = 0;
+    match left(case)? {
+        Some(left) => {
+            if left.tree().to_string() != frozen.to_string() {
+                check.fails(format!(
+                    "{FROZEN} is of tree {}, and the candidate is {frozen}",
+                    left.tree()
+                ));
+            }
+            add_unseen(&mut verdict, &left);
+        }
+        // The ref has no such file.
+        None if case.folder().is_none() => {
+            let unseen = unseen(recorded).into_iter();
+            let unseen: Vec<Finding> = unseen.filter(|found| !verdict.findings.contains(found)).collect();
+            count = unseen.len();
+            verdict.findings.extend(unseen);
+        }
+        None => check.fails(format!("{FROZEN} is not there")),
+    }
     verdict.settle();
     let results = results(case, recorded, check)?;
     let checks = settings_of(&base, &Person::default())?.checks;
