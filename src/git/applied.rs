@@ -71,7 +71,8 @@ pub fn differs(git: &Git, repo: &Repository, changes: &[Change], patch: &[u8]) -
     if !outcome.success() {
         return Ok(Some(format!("it does not apply: {}", first_lines(&outcome.stderr))));
     }
-    Ok(first_difference(&expected, &entries(&index)?))
+    let listed = call().args(["ls-files", "--stage", "-z"]).bytes()?;
+    Ok(first_difference(&expected, &entries(&listed)?))
 }
 
 fn make(dir: &Path) -> Result<()> {
@@ -98,16 +99,19 @@ const fn mode(kind: Kind) -> u32 {
     }
 }
 
-/// What stands in an index.
-fn entries(index: &Path) -> Result<Entries> {
-    if !index.exists() {
-        return Ok(Entries::new());
+/// What `git ls-files --stage -z` prints. (libgit2 refuses an index with the names that the gate is to refuse.)
+fn entries(listed: &[u8]) -> Result<Entries> {
+    let mut found = Entries::new();
+    for line in listed.split(|&byte| byte == 0).filter(|line| !line.is_empty()) {
+        let tab = line.iter().position(|&byte| byte == b'\t');
+        let (about, path) = line.split_at(tab.with_context(|| "git ls-files answered without a path")?);
+        let about = String::from_utf8_lossy(about);
+        let mut words = about.split(' ');
+        let (mode, id) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mode = u32::from_str_radix(mode, 8).with_context(|| format!("git ls-files answered {about:?}"))?;
+        found.insert(path[1..].to_vec(), (mode, id.to_owned()));
     }
-    let index = git2::Index::open(index).context("cannot read the index that git has written")?;
-    let entries = index
-        .iter()
-        .map(|entry| (entry.path, (entry.mode, entry.id.to_string())));
-    Ok(entries.collect())
+    Ok(found)
 }
 
 fn first_difference(expected: &Entries, found: &Entries) -> Option<String> {

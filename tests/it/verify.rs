@@ -6,6 +6,7 @@ mod changed;
 mod doctor;
 mod elsewhere;
 mod full;
+mod full_disk;
 mod lies;
 
 use std::fs;
