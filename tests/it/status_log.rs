@@ -238,6 +238,7 @@ fn what_another_version_wrote_is_shown_and_not_touched() {
     for (version, kind) in [(1, "job.sung"), (2, "job.dropped")] {
         let repo = with_kept();
         append_line(&repo, version, kind);
+        repo.tampered("an event of another version is appended");
         let before = scene::tree(&repo.top());
         repo.agentgate(["log", JOB])
             .expect(0, &[kind, "not known to this version", "what: new"]);
@@ -265,6 +266,7 @@ fn a_changed_byte_anywhere_is_damage() {
     agent(&repo, "other", &[], "true").run().expect(15, &[]);
     kept(&repo, AGENT);
     let whole = log_bytes(&repo);
+    repo.tampered("the log is changed");
     for at in 0..whole.len() - 1 {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;

@@ -86,7 +86,7 @@ pub(super) fn compare(case: &Case<'_>, check: &mut Check) -> Result<()> {
             "{unseen} of them are about what no tree shows, and are taken from the record"
         ));
     }
-    if !is_ours && !(same_json && same_log) {
+    if !(is_ours || same_json && same_log) {
         check.says(format!("the words differ{by}"));
     }
     Ok(())
