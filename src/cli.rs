@@ -70,14 +70,16 @@ pub enum Command {
     Drop(DropArgs),
     /// Bring a job's candidate back as a worktree
     Open(IdArgs),
+    /// Prove from record and repository that a job was as it says (25 if not)
+    Verify(VerifyArgs),
     /// List the agents that `run --agent` knows, and what of them is here
     Agents(AgentsArgs),
     /// Show which areas import which, and what the policy allows
     Graph(GraphArgs),
     /// Write a commented policy fitted to this repository
     Init(JsonArgs),
-    /// Say whether a job could run here, and try the confinement and the lock for real
-    Doctor(JsonArgs),
+    /// Say whether a job could run here, and try the confinement and the lock for real; or explain a job's record
+    Doctor(DoctorArgs),
     /// Play two jobs in a throwaway repository
     Demo,
     /// Print the JSON Schema of a report, a policy or settings
@@ -101,7 +103,9 @@ impl Command {
             },
             Command::Preflight(args) => args.json,
             Command::Trailers(args) => args.json,
-            Command::Status(args) | Command::Init(args) | Command::Doctor(args) => args.json,
+            Command::Status(args) | Command::Init(args) => args.json,
+            Command::Doctor(args) => args.json,
+            Command::Verify(args) => args.json,
             Command::Log(args) => args.json,
             Command::Attach(args) => args.json,
             Command::Wait(args) => args.json,
@@ -535,6 +539,28 @@ pub struct DropArgs {
     /// Even if its worktree has changes or commits beyond the candidate: they are lost
     #[arg(long)]
     pub force: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate verify`
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// A job's id, or a commit that names one in its trailers
+    #[arg(value_name = "JOB|COMMIT")]
+    pub what: String,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agentgate doctor`
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Say how the record of this job stands (23 if it cannot be used as it is), and nothing else
+    #[arg(long, value_name = "ID")]
+    pub job: Option<String>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,

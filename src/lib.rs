@@ -364,6 +364,11 @@ fn dispatch(
             Outcome::Graph(commands::graph::graph(surroundings, revision, args.format())?)
         }
         Command::Init(_) => Outcome::Init(commands::init::init(surroundings)?),
+        Command::Verify(args) => Outcome::Verify(commands::verify::verify(surroundings, &args.what)?),
+        Command::Doctor(args) if args.job.is_some() => Outcome::Doctor(commands::doctor::job(
+            surroundings,
+            args.job.as_deref().unwrap_or_default(),
+        )?),
         Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),
         Command::Schema(args) => match commands::schema::Schema::find(&args.what) {

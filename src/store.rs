@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::exit::{Exit, Stop};
 use crate::files;
-use crate::job::log::{self, Log};
+use crate::job::log::{self, Damaged, Log};
 use crate::job::machine::{self, State};
 use crate::job::{Event, FileRef};
 use crate::lock::{FileLock, LockError};
@@ -302,7 +302,15 @@ impl Folder {
         File::open(&path)
             .and_then(|mut file| file.read_to_end(&mut bytes))
             .with_context(|| format!("cannot read {}", path.display()))?;
-        log::decode(&bytes).with_context(|| format!("in {}", path.display()))
+        let log = log::decode(&bytes).with_context(|| format!("in {}", path.display()))?;
+        // A record that was copied or renamed tells of another job, whose worktree and branch are not this one's.
+        let job = |line: &log::Line| line.json.get("job").and_then(|job| job.as_str()).map(str::to_owned);
+        if let Some(line) = log.lines.iter().find(|line| job(line).as_ref() != Some(&self.id)) {
+            let other = job(line).unwrap_or_default();
+            let why = format!("it is of job {other:?}, and the folder is that of {:?}", self.id);
+            return Err(Damaged { line: line.seq, why }).with_context(|| format!("in {}", path.display()));
+        }
+        Ok(log)
     }
 
     /// The state that the log describes; events of other versions are passed over.

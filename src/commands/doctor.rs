@@ -9,6 +9,7 @@ mod clone;
 mod locks;
 mod machine;
 mod proof;
+mod record;
 mod report;
 mod settings;
 pub mod trial;
@@ -26,6 +27,7 @@ use crate::git::repo::Checkout;
 use crate::process::signals;
 
 pub use agents::Row;
+pub use record::job;
 pub use report::{Check, Report, State};
 
 /// Looks at everything. What could not be found out is a failed check, not an error.

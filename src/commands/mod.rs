@@ -27,6 +27,7 @@ pub mod run;
 pub mod schema;
 pub mod stop;
 pub mod trailers;
+pub mod verify;
 pub mod wait;
 pub mod walls;
 

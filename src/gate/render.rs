@@ -253,6 +253,15 @@ pub fn put_path(object: &mut Value, bytes: &[u8]) {
     }
 }
 
+/// The path that [`put_path`] has set.
+pub fn path_of(object: &Value) -> Vec<u8> {
+    let text = |key: &str| object[key].as_str();
+    match text("path_b64") {
+        Some(encoded) => unbase64(encoded),
+        None => text("path").unwrap_or_default().as_bytes().to_vec(),
+    }
+}
+
 /// The verdict as JSON.
 pub fn json(verdict: &Verdict) -> Value {
     json!({
@@ -294,9 +303,28 @@ pub fn inspected_json(inspected: &Inspected) -> Value {
     })
 }
 
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The bytes of [`base64`]; what is no digit of it ends them.
+fn unbase64(text: &str) -> Vec<u8> {
+    let digits = text
+        .bytes()
+        .map_while(|byte| ALPHABET.iter().position(|digit| *digit == byte));
+    let (mut bytes, mut word, mut bits) = (Vec::new(), 0u32, 0);
+    for digit in digits {
+        word = word << 6 | digit as u32 & 63;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((word >> bits) as u8);
+            word &= (1 << bits) - 1;
+        }
+    }
+    bytes
+}
+
 /// Standard base64 with padding (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
         let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
@@ -327,6 +355,7 @@ mod tests {
         ];
         for (plain, encoded) in known {
             assert_eq!(base64(plain.as_bytes()), encoded);
+            assert_eq!(unbase64(encoded), plain.as_bytes());
         }
     }
 

@@ -5,6 +5,7 @@
 //! git that agentgate starts.
 
 pub mod agent_refs;
+pub mod applied;
 pub mod disarm;
 pub mod evidence;
 pub mod fingerprint;

@@ -26,9 +26,11 @@ pub fn render(report: &Report) -> String {
             }
         }
     }
-    text.push_str(&match report.exit() {
-        Exit::Ok => "a job can run here\n".to_owned(),
-        exit => format!("a job cannot run here (exit {exit})\n"),
+    text.push_str(&match (report.exit(), &report.job) {
+        (Exit::Ok, Some(id)) => format!("the record of job {id} can be used\n"),
+        (exit, Some(id)) => format!("the record of job {id} cannot be used as it is (exit {exit})\n"),
+        (Exit::Ok, None) => "a job can run here\n".to_owned(),
+        (exit, None) => format!("a job cannot run here (exit {exit})\n"),
     });
     text
 }

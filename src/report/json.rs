@@ -59,6 +59,7 @@ pub fn render(outcome: &Outcome) -> String {
             "schema": "agentgate/init/1", "path": report.path.to_string_lossy(),
             "editor_schema": report.schema.as_ref().map(|path| path.to_string_lossy()), "next": report.next, "exit": 0,
         }),
+        Outcome::Verify(report) => super::verified::json(report),
         Outcome::Doctor(report) => doctor(report),
         Outcome::Demo(report) => json!({ "schema": "agentgate/demo/1", "exit": report.exit.code() }),
         Outcome::Schema(schema) => return schema.text().to_owned(),
@@ -95,6 +96,7 @@ fn doctor(report: &doctor::Report) -> Value {
     let exit = report.exit();
     json!({
         "schema": "agentgate/doctor/1",
+        "job_id": report.job,
         "verdict": exit.name(),
         "exit": exit.code(),
         "tier": report.tier,

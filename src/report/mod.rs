@@ -16,6 +16,7 @@ mod markdown;
 mod progress;
 mod sarif;
 mod text;
+mod verified;
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +26,7 @@ use checked::Checked;
 use crate::cli::{Format, Reports};
 use crate::commands::{
     agents, attach, baseline, check, demo, detach, doctor, drop, explain as explaining, graph as graph_command, init,
-    jobs, land, open, preflight, run, schema, stop, trailers, wait,
+    jobs, land, open, preflight, run, schema, stop, trailers, verify, wait,
 };
 use crate::exit::{Exit, Stop};
 use crate::gate::{credentials, render};
@@ -80,6 +81,8 @@ pub enum Outcome {
     Agents(agents::Report),
     /// `graph`
     Graph(graph_command::Report),
+    /// `verify`
+    Verify(verify::Report),
     /// `init`
     Init(init::Report),
     /// `doctor`
@@ -119,6 +122,7 @@ impl Outcome {
             Outcome::Trailers(report) => report.exit,
             Outcome::Doctor(report) => report.exit(),
             Outcome::Demo(report) => report.exit,
+            Outcome::Verify(report) => report.exit(),
             _ => Exit::Ok,
         }
     }

@@ -57,6 +57,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
             text.push_str(&format!("read it, then make it count:\n  {}\n", report.next));
             (text, String::new())
         }
+        Outcome::Verify(report) => super::verified::text(report),
         Outcome::Doctor(report) => (super::doctor_text::render(report), String::new()),
         Outcome::Demo(report) => (report.text.clone(), String::new()),
         Outcome::Schema(schema) => (schema.text().to_owned(), String::new()),

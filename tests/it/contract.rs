@@ -53,6 +53,7 @@ fn a_kept_job_lies_where_the_contract_says() {
             "agent.log",
             "change.patch",
             "events.jsonl",
+            "frozen.json",
             "gate.json",
             "gate.log",
             "owner.lock",

@@ -53,3 +53,4 @@ mod signals;
 mod status_log;
 mod support;
 mod trailers;
+mod verify;

@@ -48,6 +48,7 @@ fn the_files_of_a_record_are_the_documented_ones_and_private() {
                 "agent.log",
                 "change.patch",
                 "events.jsonl",
+                "frozen.json",
                 "gate.json",
                 "gate.log",
                 "owner.lock",
@@ -211,6 +212,7 @@ fn the_patch_brings_a_kept_candidate_back_after_its_worktree_is_gone() {
     let repo = Repo::new();
     run_to(0, &repo, "j1", EDIT);
     let tree = frozen(&repo, "j1");
+    repo.tampered("the branch is deleted and its commit pruned");
     repo.git(["worktree", "remove", "--force", "../repo-jobs/j1"]);
     repo.git(["branch", "-D", "agent/j1"]);
     repo.git(["reflog", "expire", "--expire=now", "--all"]);
@@ -287,6 +289,8 @@ fn a_record_may_be_read_while_its_task_has_odd_bytes() {
 
 #[track_caller]
 fn nothing_left_but(repo: &Repo, id: &str) {
+    repo.agentgate(["verify", id]).success();
+    repo.tampered("the branch of a kept job is deleted");
     repo.git(["worktree", "remove", "--force", &format!("../repo-jobs/{id}")]);
     repo.git(["branch", "-D", &format!("agent/{id}")]);
     let _ = fs::remove_dir(jobs_root(repo));

@@ -204,7 +204,11 @@ fn a_torn_tail_is_passed_over_and_set_aside_by_the_next_owner() {
             let now = log_bytes(&repo);
             assert!(now.starts_with(&whole));
             let log = decode(&now).expect("it is whole again");
-            assert_eq!((log.torn_bytes, log.lines.len()), (0, next));
+            // Whoever found it says so, as a new owner, before what it came for.
+            assert_eq!((log.torn_bytes, log.lines.len()), (0, next + 1));
+            let owned = &log.lines[next - 1];
+            assert_eq!((owned.kind.as_str(), owned.epoch), ("job.owned", 2));
+            assert_eq!(owned.json["torn"]["name"], format!("torn-{next}"));
             repo.agentgate(["log", JOB]).expect(0, &["torn-"]);
         }
     }
@@ -234,6 +238,7 @@ fn what_another_version_wrote_is_shown_and_not_touched() {
     for (version, kind) in [(1, "job.sung"), (2, "job.dropped")] {
         let repo = with_kept();
         append_line(&repo, version, kind);
+        repo.tampered("an event of another version is appended");
         let before = scene::tree(&repo.top());
         repo.agentgate(["log", JOB])
             .expect(0, &[kind, "not known to this version", "what: new"]);
@@ -261,6 +266,7 @@ fn a_changed_byte_anywhere_is_damage() {
     agent(&repo, "other", &[], "true").run().expect(15, &[]);
     kept(&repo, AGENT);
     let whole = log_bytes(&repo);
+    repo.tampered("the log is changed");
     for at in 0..whole.len() - 1 {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;

@@ -49,6 +49,8 @@ pub struct Report {
     pub not_covered: Vec<String>,
     /// The agents that are installed.
     pub agents: Vec<Row>,
+    /// The job whose record was looked at, and nothing else.
+    pub job: Option<String>,
 }
 
 impl Report {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
+use super::outside::rules_of;
 use super::prepare::{Job, Seat};
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
@@ -433,14 +434,6 @@ impl Job {
             None => self.base_tree(),
         }
     }
-}
-
-/// The files of a plan's step as rules. They were read before.
-pub(super) fn rules_of(files: &[String]) -> Vec<crate::paths::PathRule> {
-    let rules = files
-        .iter()
-        .map(|file| crate::paths::PathRule::parse(file, "files".to_owned()));
-    rules.filter_map(Result::ok).collect()
 }
 
 fn pretty(value: &impl serde::Serialize) -> Result<String> {

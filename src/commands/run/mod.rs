@@ -14,12 +14,14 @@ mod home;
 mod inputs;
 mod keep;
 mod leftovers;
+mod outside;
 mod prepare;
 mod request;
 mod resume;
 mod settle;
 mod setup;
 mod steps;
+mod unseen;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +43,9 @@ pub use checks::not_run;
 pub use copy::Copies;
 pub use home::login_lock;
 pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};
+pub use outside::{JUDGED_BY as BY_PLAN, of_plan};
 pub use resume::{Again, Persons, Resumed, resume, unfinished};
+pub use unseen::add as add_unseen;
 
 /// What the person asked for.
 #[derive(Clone, Debug)]

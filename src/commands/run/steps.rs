@@ -5,24 +5,23 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::answers::rules_of;
+use super::outside;
 use super::prepare::Job;
+use super::unseen;
 use crate::commands::Watch;
 use crate::commands::walls::Walls;
 use crate::files;
-use crate::gate::content::REPOSITORIES;
-use crate::gate::{self, Finding, Rule, Verdict};
+use crate::gate::{self, Verdict};
 use crate::git::disarm;
 use crate::git::from_git2;
 use crate::git::history;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::{Pointer, copy_index};
-use crate::git::snapshot::{Hidden, Stage};
+use crate::git::snapshot::Stage;
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Content, Worktree, fill};
 use crate::job::Event;
 use crate::job::answer;
-use crate::job::left::RawPath;
 use crate::store;
 
 /// The index as it was before the agent ran; in the private folder, where the agent has no
@@ -95,35 +94,6 @@ impl Job {
         history::tree_of(&self.checkout.repo, self.base)
     }
 
-    /// Changed paths that no step of the plan names, and those that a step changed beyond its own files.
-    fn outside_of_plan(&self, candidate: &GitTree<'_>) -> Result<Vec<(Vec<u8>, String)>> {
-        let Some(plan) = self.plan()? else {
-            return Ok(Vec::new());
-        };
-        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
-        let changes = gate::tree::diff(&base, candidate).map_err(gate::GateError::from)?;
-        let files: Vec<String> = plan.steps.iter().flat_map(|step| step.files.clone()).collect();
-        let rules = rules_of(&files);
-        let early: Vec<&[u8]> = self
-            .left
-            .iter()
-            .flat_map(|left| &left.outside)
-            .map(RawPath::bytes)
-            .collect();
-        let mut found = Vec::new();
-        for change in changes {
-            if !rules.iter().any(|rule| rule.allows(&change.path)) {
-                found.push((change.path, "no step of the plan names this file".to_owned()));
-            } else if early.contains(&change.path.as_slice()) {
-                found.push((
-                    change.path,
-                    "a step changed it that the plan does not name it for".to_owned(),
-                ));
-            }
-        }
-        Ok(found)
-    }
-
     /// Puts the candidate into a new worktree, as it was frozen: by the base's attributes, without a hook, filters
     /// behind walls.
     fn lay_out(&mut self, worktree: &Worktree, tree: git2::Oid) -> Result<()> {
@@ -176,7 +146,6 @@ impl Job {
             return Ok(());
         }
         self.owner.must_be_sole()?;
-        self.owner.must_be_sole()?;
         let log = self
             .owner
             .folder
@@ -211,83 +180,11 @@ impl Job {
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
-        for (path, message) in self.outside_of_plan(&candidate)? {
-            verdict.findings.push(Finding {
-                rule: Rule::OutOfScope,
-                path,
-                line: None,
-                column: None,
-                judged_by: "plan.json (files)".into(),
-                message,
-                hint: "keep to the plan's files; where they are too few, write needs_human.json".into(),
-                commit: None,
-                at: None,
-            });
+        if let Some(plan) = self.plan()? {
+            let early = self.left.as_ref().map_or(&[][..], |left| &left.outside);
+            verdict.findings.extend(outside::of_plan(&base, &candidate, &plan, early)?);
         }
-        let told: Vec<Vec<u8>> = verdict
-            .findings
-            .iter()
-            .filter(|found| found.judged_by == REPOSITORIES)
-            .map(|found| found.path.clone())
-            .collect();
-        let mut hidden = |path: &[u8], judged_by: &str, message: &str, hint: &str| {
-            verdict.findings.push(Finding {
-                rule: Rule::Uninspectable,
-                path: path.to_vec(),
-                line: None,
-                column: None,
-                judged_by: judged_by.into(),
-                message: message.into(),
-                hint: hint.into(),
-                commit: None,
-                at: None,
-            });
-        };
-        for nested in &frozen.nested {
-            hidden(
-                nested,
-                "nested repository (built in)",
-                "the agent put a repository of its own here",
-                "remove its .git folder, or work without git init below the worktree",
-            );
-        }
-        for twin in &frozen.twins {
-            hidden(
-                &twin.path,
-                "name of a git dir (built in)",
-                "some file systems take this name for `.git`, so git takes nothing below it into a commit",
-                "rename it",
-            );
-        }
-        for (path, why) in &frozen.uninspectable {
-            let (judged_by, message, hint) = match why {
-                Hidden::Path => (
-                    "path length (built in)",
-                    "the path is too long for programs, so what is there cannot be inspected",
-                    "keep paths below the worktree shorter than 3000 bytes",
-                ),
-                // Said by the gate where the tree shows it.
-                Hidden::Repository if told.contains(path) => continue,
-                Hidden::Repository => (
-                    REPOSITORIES,
-                    "a bare repository, if only by empty folders: git that is run inside it takes it for one, and runs what \
-                     its configuration names",
-                    "delete it; a test that needs one can make it with git init in a temporary folder",
-                ),
-                Hidden::Size(_) => (
-                    "file size (built in)",
-                    "the file is larger than 2 GiB, so it was not taken in",
-                    "make it smaller, keep it out by a .gitignore rule that the base has, or let the base hand it to git-lfs",
-                ),
-                Hidden::Encoding => (
-                    "working-tree-encoding (built in)",
-                    "the file is not in the encoding that the base's .gitattributes says",
-                    "write it in that encoding, with a byte order mark where that needs one",
-                ),
-            };
-            hidden(path, judged_by, message, hint);
-        }
-        verdict.settle();
+        unseen::add(&mut verdict, frozen);
         let changed: Vec<Vec<u8>> = gate::tree::diff(&base, &candidate)
             .map_err(gate::GateError::from)?
             .into_iter()

@@ -82,6 +82,7 @@ fn a_number_that_is_another_process_now_is_left_alone() {
             &format!("\"pid\":{}", job.pid()),
             &format!("\"pid\":{}", stranger.pid()),
         );
+        let body = body.replace(&format!("\"job\":\"{JOB}\""), "\"job\":\"copy\"");
         sum = agentgate::job::log::sha256_hex(&[sum.as_bytes(), body.as_bytes()]);
         lines.push_str(&format!("{body},\"sum\":\"{sum}\"}}\n"));
     }

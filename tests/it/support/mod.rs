@@ -6,6 +6,7 @@ pub mod model;
 pub mod person;
 pub mod print;
 pub mod program;
+pub mod proof;
 pub mod python;
 pub mod repo;
 pub mod scene;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::person::Person;
 use super::program::{Outcome, Program};
+use super::proof::Held;
 
 /// A policy that protects `prot/` and forbids `infra/async` and redis in `payments/`.
 pub const POLICY: &str = "version: 1
@@ -42,7 +43,7 @@ fn in_memory() -> Option<&'static Path> {
 /// A repository, and the temporary folder around it with the person's home.
 #[derive(Clone)]
 pub struct Repo {
-    folder: Rc<TempDir>,
+    folder: Rc<Held>,
     clock: Rc<Cell<u64>>,
     person: Person,
     /// Top folder of the checkout (the git dir itself where it is bare).
@@ -76,7 +77,7 @@ impl Repo {
         )
         .expect("the configuration can be written");
         let repo = Repo {
-            folder: Rc::new(folder),
+            folder: Rc::new(Held::new(folder, person)),
             clock: Rc::new(Cell::new(EPOCH)),
             person,
             root: top.join("repo"),
@@ -117,6 +118,12 @@ impl Repo {
     /// The temporary folder.
     pub fn top(&self) -> PathBuf {
         fs::canonicalize(self.folder.path()).expect("it is there")
+    }
+
+    /// The test has done something (say it in a word) after which its jobs cannot be verified any more; all
+    /// others are when the test ends.
+    pub fn tampered(&self, why: &'static str) {
+        self.folder.tampered(why);
     }
 
     /// The person's home.
