@@ -91,9 +91,13 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         Some(place) if !moves => is_at(&checkout.git, place, base)?,
         _ => false,
     };
+    if let Some(place) = &place {
+        saved::clear(place)?;
+    }
     let (old, place) = match is_half {
         true => (base, place),
-        false => (old, place.filter(|_| moves)),
+        false if moves => (old, place),
+        false => (moved_by_us(repo, &target, commit, id).unwrap_or(old), None),
     };
     if moves || is_half {
         advance(&checkout, place.as_deref(), &target, old, commit, id)?;
@@ -153,7 +157,7 @@ fn advance(checkout: &Checkout, place: Option<&Path>, target: &str, old: Oid, co
     // From here on a signal must not leave the branch moved and the files not.
     signals::install().context("cannot catch signals")?;
     if moves {
-        refs::compare_and_swap(repo, target, commit, old, &format!("agentgate land {id}"))?;
+        refs::compare_and_swap(repo, target, commit, old, &words(id))?;
     }
     let Some(saved) = saved else { return Ok(()) };
     let complaint = update(&checkout.git, &saved.place, old, commit, Run::Real);
@@ -336,6 +340,19 @@ fn dry_run(git: &Git, place: &Path, old: Oid, new: Oid) -> Result<()> {
         None => Ok(()),
         Some(words) => Err(in_the_way(place, &words)),
     }
+}
+
+/// Where a branch was before a landing of this job that was killed had moved it, by the branch's own log.
+fn moved_by_us(repo: &git2::Repository, target: &str, commit: Oid, id: &str) -> Option<Oid> {
+    let log = repo.reflog(target).ok()?;
+    let last = log.get(0)?;
+    let is_ours = last.id_new() == commit && last.message().ok().flatten() == Some(&*words(id));
+    is_ours.then(|| last.id_old())
+}
+
+/// What the branch's log says of a landing.
+fn words(id: &str) -> String {
+    format!("agentgate land {id}")
 }
 
 /// Whether the index of a checkout is that of a commit.

@@ -38,16 +38,7 @@ pub(super) struct Saved {
 
 impl Saved {
     pub(super) fn of(place: &Path, changes: &[Change]) -> Result<Saved> {
-        let git_dir = git2::Repository::open(place)
-            .with_context(|| format!("cannot open {}", place.display()))?
-            .path()
-            .to_owned();
-        // Of a landing that was killed: only one is at work in a clone.
-        for entry in std::fs::read_dir(&git_dir).into_iter().flatten().flatten() {
-            if entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()) {
-                let _ = files::remove_tree(&entry.path());
-            }
-        }
+        let git_dir = git_dir(place)?;
         let copies = tempfile::Builder::new()
             .prefix(PREFIX)
             .tempdir_in(&git_dir)
@@ -123,6 +114,21 @@ impl Saved {
             Err(_) => path,
         }
     }
+}
+
+/// Removes the copies of a landing that was killed. For whoever has the lock of landings.
+pub(super) fn clear(place: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(git_dir(place)?).into_iter().flatten().flatten() {
+        if entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()) {
+            files::remove_tree(&entry.path()).with_context(|| format!("cannot remove {}", entry.path().display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn git_dir(place: &Path) -> Result<PathBuf> {
+    let repo = git2::Repository::open(place).with_context(|| format!("cannot open {}", place.display()))?;
+    Ok(repo.path().to_owned())
 }
 
 /// The folders above a path, below the checkout's top, outermost last.

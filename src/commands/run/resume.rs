@@ -294,6 +294,7 @@ fn over(checkout: &Checkout, folder: &Folder, owner: &Owner, created: &Created) 
             drop::remove(checkout, owner, created, &remains, id)?;
         }
     }
+    owner.folder.clear_temporary()?;
     // Killed after its last words, it may have left its private folder; nothing of it is needed.
     if !state.left_as_is {
         let _ = crate::files::remove_tree(Path::new(&created.private));
