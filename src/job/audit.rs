@@ -90,7 +90,10 @@ impl Audit<'_> {
             &format!("is of epoch {} where {due} is due", line.epoch),
         );
         self.epoch = line.epoch;
-        let may_follow_the_end = matches!(event, Event::Owned { .. } | Event::Landed { .. } | Event::Dropped {} | Event::Answered { .. });
+        let may_follow_the_end = matches!(
+            event,
+            Event::Owned { .. } | Event::Landed { .. } | Event::Dropped {} | Event::Answered { .. }
+        );
         self.expect(
             line,
             self.ended.is_none() || may_follow_the_end,
@@ -109,7 +112,11 @@ impl Audit<'_> {
                 matches!(&next, Step::Call(due) if due.step == *step && due.role.name() == role && due.number == *call)
             }
             Event::StepRetried { step, failed, .. } => match &next {
-                Step::Retry { step: due, failed: counts, .. } => due == step && counts == failed,
+                Step::Retry {
+                    step: due,
+                    failed: counts,
+                    ..
+                } => due == step && counts == failed,
                 Step::Freeze => !failed,
                 _ => false,
             },
@@ -150,7 +157,9 @@ impl Audit<'_> {
                 self.expect(line, self.open.is_some(), "comes without a call that it holds");
             }
             Event::StepFinished { step, end, millis, .. } => self.finished(line, step, end, *millis),
-            Event::StepAnswered { step, answered, tree, .. } => {
+            Event::StepAnswered {
+                step, answered, tree, ..
+            } => {
                 let is_open = self.open.as_deref() == Some(step);
                 self.expect(line, is_open, "answers a call that is not under way");
                 self.expect(line, !self.has_said, "is a second answer of one call");

@@ -75,9 +75,9 @@ impl Job {
                 saved.retain(|other| other.name != name);
                 saved.push(file);
             }
-            Err(error) => self
-                .notices
-                .push(format!("what the killed agent had changed could not be saved: {error:#}")),
+            Err(error) => self.notices.push(format!(
+                "what the killed agent had changed could not be saved: {error:#}"
+            )),
         }
         Ok(saved)
     }

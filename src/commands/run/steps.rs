@@ -182,9 +182,11 @@ impl Job {
         let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
         if let Some(plan) = self.plan()? {
             let early = self.left.as_ref().map_or(&[][..], |left| &left.outside);
-            verdict.findings.extend(outside::of_plan(&base, &candidate, &plan, early)?);
+            verdict
+                .findings
+                .extend(outside::of_plan(&base, &candidate, &plan, early)?);
         }
-        unseen::add(&mut verdict, frozen);
+        unseen::add(&mut verdict, &frozen);
         let changed: Vec<Vec<u8>> = gate::tree::diff(&base, &candidate)
             .map_err(gate::GateError::from)?
             .into_iter()

@@ -257,7 +257,11 @@ fn unseen(recorded: &Value) -> Vec<Finding> {
     let text = |found: &Value, key: &str| found[key].as_str().unwrap_or_default().to_owned();
     let is_unseen = |found: &&Value| {
         let by = found["judged_by"].as_str().unwrap_or_default();
-        let rule = if by == BY_PLAN { Rule::OutOfScope } else { Rule::Uninspectable };
+        let rule = if by == BY_PLAN {
+            Rule::OutOfScope
+        } else {
+            Rule::Uninspectable
+        };
         found["rule"] == rule.code() && (by == BY_PLAN || UNSEEN.contains(&by))
     };
     findings
