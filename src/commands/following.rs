@@ -142,6 +142,7 @@ pub fn dead(agentgate: &str, id: &str, state: &State) -> Stop {
             Exit::WrongState,
             format!("job {id} is dead: its process is gone, and it never finished"),
         )
+        .hint(format!("{agentgate} resume {quoted} goes on from its last finished step"))
         .hint(format!(
             "{agentgate} drop {quoted} removes what it left; where that has changes it says so, and --force drops them too"
         ))

@@ -268,8 +268,15 @@ fn after_call(state: &State, pipeline: &Pipeline) -> Option<Step> {
     let p = &state.progress;
     let (call, end) = (p.calling.as_ref()?, p.over.as_ref()?);
     let role = call.role.name();
+    if let AgentEnd::Interrupted { signal } = end {
+        return Some(Step::End(Ending::Interrupted(*signal)));
+    }
+    // What it has answered counts, however it ended; and who asks for a person is not made to try again.
+    if p.answered && (!call.role.writes() || p.human.is_some()) {
+        return None;
+    }
     match end {
-        AgentEnd::Interrupted { signal } => return Some(Step::End(Ending::Interrupted(*signal))),
+        AgentEnd::Interrupted { .. } => {}
         AgentEnd::Exited { status: 0 } => {}
         AgentEnd::TimedOut => {
             return Some(failed(
@@ -295,10 +302,6 @@ fn after_call(state: &State, pipeline: &Pipeline) -> Option<Step> {
                 AgentEnd::Exited { status } => format!("exited with status {status}"),
                 _ => "failed".to_owned(),
             };
-            // An answer that it gave before counts all the same.
-            if p.answered && !call.role.writes() {
-                return None;
-            }
             return Some(match p.failures < pipeline.max_attempts {
                 true => Step::Retry {
                     step: call.step.clone(),

@@ -17,6 +17,7 @@ mod demo;
 mod detach;
 mod doctor;
 mod drop_open;
+mod events;
 mod exits;
 mod explain;
 mod floors;

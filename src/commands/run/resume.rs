@@ -595,7 +595,8 @@ impl Job {
             self.write_record_ref()?;
         }
         self.copy_artifacts();
-        if exit != Exit::Ok {
+        // What waits for a person stays where it is.
+        if !matches!(exit, Exit::Ok | Exit::NeedsHuman) {
             let remains = remains::of(&self.checkout, &self.owner.state, &self.created, &id);
             let told = remains.remove(&id, &self.places.trash)?;
             self.notices.extend(told);

@@ -190,3 +190,25 @@ fn calls_and_time_of_a_job_are_bounded() {
     run(&repo).expect(17, &["verdict=agent-timeout"]);
     assert!(started.elapsed().as_secs() < 20);
 }
+
+#[test]
+fn an_answer_counts_however_its_role_ended() {
+    let repo = with(
+        &[
+            ("implementer", IMPLEMENT),
+            ("reviewer", &format!("{APPROVE}; sleep 60")),
+        ],
+        "",
+    );
+    let text = fs::read_to_string(repo.root.join(super::SETTINGS)).expect("it is there");
+    repo.change(
+        super::SETTINGS,
+        &text.replace("reviewer: {", "reviewer: {timeout: 1s, "),
+    );
+    run(&repo).expect(0, &["verdict=ok"]);
+    // Who asks for a person and fails is not made to try again.
+    let ask = "echo '{\"reason\": \"r\", \"question\": \"q\"}' > \"$AGENTGATE_OUTBOX/needs_human.json\"; exit 1";
+    let repo = with(&[("implementer", ask), ("reviewer", APPROVE)], "");
+    run(&repo).expect(18, &["the implementer asks: q"]);
+    assert_eq!(steps(&repo), ["implement"]);
+}

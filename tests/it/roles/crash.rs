@@ -121,3 +121,17 @@ fn what_a_killed_agent_had_changed_is_saved_and_no_part_of_the_candidate() {
         "payments/new.ts"
     );
 }
+
+#[test]
+fn one_that_was_killed_over_its_last_words_still_waits() {
+    let repo = with(
+        &[("implementer", "echo new > payments/new.ts"), ("reviewer", REJECT)],
+        "max_review_rounds: 1\n",
+    );
+    job(&repo).run().expect(18, &[]);
+    // As if it had been killed before it wrote them.
+    fs::remove_file(record(&repo, JOB).join("report.json")).expect("it is there");
+    repo.agentgate(["resume", JOB]).expect(18, &["answer j1"]);
+    assert!(worktree(&repo, JOB).join("payments/new.ts").exists());
+    repo.agentgate(["answer", JOB, "--approve"]).expect(0, &[]);
+}
