@@ -307,6 +307,7 @@ fn killed(world: &World, trial: &Trial, outcome: &Outcome, facts: &Facts) {
         return never_began(world, facts);
     }
     if let Some(second) = trial.second {
+        free_branch(world);
         let first = trace::harmed(&world.repo, second);
         let first = world.around(first).args(["resume", JOB]).run();
         assert!([code, 128 + 9].contains(&first.code), "the first resume: {first}");
@@ -314,13 +315,17 @@ fn killed(world: &World, trial: &Trial, outcome: &Outcome, facts: &Facts) {
     goes_on(world, code, facts);
 }
 
-/// `resume` brings it to the end that it would have had, and then nothing is left to do.
-pub fn goes_on(world: &World, code: i32, facts: &Facts) {
-    // The branch to land on is the person's, and so is a lock on it: `land` says that it may be deleted.
+/// The branch to land on is the person's, and so is a lock on it: `land` says that it may be deleted.
+fn free_branch(world: &World) {
     let lock = world.repo.root.join(".git/refs/heads/main.lock");
     if world.variant == Variant::Lands && lock.exists() {
         fs::remove_file(lock).expect("it is there");
     }
+}
+
+/// `resume` brings it to the end that it would have had, and then nothing is left to do.
+pub fn goes_on(world: &World, code: i32, facts: &Facts) {
+    free_branch(world);
     let resumed = world.agentgate(&["resume", JOB]);
     assert_eq!(resumed.code, code, "{resumed}");
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
