@@ -79,7 +79,6 @@ impl Trial {
 /// An undisturbed run.
 struct Undisturbed {
     calls: Vec<Call>,
-    /// Those of `resume` of a job that was killed while its agent worked.
     facts: Facts,
     time: Duration,
 }
@@ -92,7 +91,7 @@ pub struct Plan {
 
 impl Plan {
     /// Runs each variant undisturbed.
-    pub fn make(sweep: bool) -> Plan {
+    pub fn make() -> Plan {
         let missing = trace::missing();
         let traced = missing.is_none();
         let mut of = BTreeMap::new();
@@ -110,7 +109,6 @@ impl Plan {
             });
         }
         let skipped = missing.map(|why| format!("all groups but the random moments; {why}"));
-        let _ = sweep;
         Plan {
             of,
             skipped: skipped.into_iter().collect(),

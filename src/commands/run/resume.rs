@@ -57,7 +57,6 @@ pub struct Again {
 
 /// What came of it.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one of these exists per process")]
 pub enum Resumed {
     /// It went on to its end.
     Ran(Report),
