@@ -455,14 +455,31 @@ fn a_job_that_died_before_its_worktree_was_recorded_is_cleaned_up() {
 fn a_job_without_a_readable_beginning_is_no_internal_failure() {
     let repo = Repo::new();
     let folder = record(&repo, JOB);
+    for log in [None, Some(""), Some("{\"v\":1,")] {
+        fs::create_dir_all(&folder).expect("folders can be made");
+        fs::write(folder.join(".agentgate-a1b2c3"), "").expect("it can be written");
+        if let Some(log) = log {
+            fs::write(folder.join("events.jsonl"), log).expect("it can be written");
+            fs::write(folder.join("owner.lock"), "").expect("it can be written");
+        }
+        for verb in ["land", "open", "resume"] {
+            repo.agentgate([verb, JOB]).expect(23, &[]);
+        }
+        agent(&repo, JOB, &[], AGENT).run().expect(14, &[]);
+        // It made nothing, and its id can be had again; but not while another may be about to begin.
+        let lock = fs::File::create(repo.root.join(".git/agent-jobs.lock")).expect("it can be made");
+        lock.lock().expect("it is free");
+        repo.agentgate(["drop", JOB]).expect(13, &["has not begun"]);
+        assert!(folder.exists());
+        drop(lock);
+        repo.agentgate(["drop", JOB]).expect(0, &["its id is free again"]);
+        assert!(!folder.exists());
+    }
+    // With anything else in it, it is more than a beginning.
     fs::create_dir_all(&folder).expect("folders can be made");
-    for verb in ["drop", "land", "open"] {
-        repo.agentgate([verb, JOB]).expect(23, &[]);
-    }
-    fs::write(folder.join("events.jsonl"), "").expect("it can be written");
-    for verb in ["drop", "land", "open"] {
-        repo.agentgate([verb, JOB]).expect(23, &[]);
-    }
+    fs::write(folder.join("change.patch"), "").expect("it can be written");
+    repo.agentgate(["drop", JOB]).expect(23, &["cannot be read"]);
+    assert!(folder.join("change.patch").exists());
 }
 
 /// A job that the gate refuses, and its candidate.

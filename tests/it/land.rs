@@ -571,7 +571,7 @@ fn what_cannot_be_put_back_is_named_with_its_repair() {
             "half written",
             "payments/pay.ts",
             "checkout --force",
-            "agentgate-landing-",
+            "agentgate-saved-",
         ],
     );
     assert!(!outcome.stderr.contains("as they were"), "{outcome}");
@@ -755,4 +755,45 @@ fn run_land_from_another_base_is_refused_before_the_agent_starts() {
         .run()
         .expect(19, &["--land: the candidate would stand on"]);
     assert!(!repo.top().join("started").exists());
+}
+
+#[test]
+fn one_that_was_killed_between_branch_and_files_is_finished() {
+    let repo = Repo::new();
+    kept(&repo, "echo 2 > payments/pay.ts; echo new > payments/new.ts");
+    let (base, tip) = (repo.id("main"), repo.id("agent/j1"));
+    // All that it had done: the branch moved, by a line in its log, and copies were made of what was there.
+    repo.git(["update-ref", "-m", "agentgate land j1", "refs/heads/main", &tip, &base]);
+    fs::create_dir(repo.root.join(".git/agentgate-landing-a1b2c3")).expect("it is new");
+    repo.agentgate(["land", JOB]).success();
+    assert_eq!(repo.git(["status", "--porcelain"]), "");
+    assert_eq!(
+        fs::read_to_string(repo.root.join("payments/new.ts")).expect("it is there"),
+        "new\n"
+    );
+    let events = scene::events(&repo, JOB);
+    assert_eq!(events.last().expect("events")["old"], *base);
+    assert!(!repo.root.join(".git/agentgate-landing-a1b2c3").exists());
+    scene::nothing_left(&repo);
+}
+
+#[test]
+fn a_persons_edits_stop_the_finishing_of_a_landing() {
+    let repo = Repo::new();
+    kept(&repo, "echo 2 > payments/pay.ts; echo new > payments/new.ts");
+    let (base, tip) = (repo.id("main"), repo.id("agent/j1"));
+    repo.git(["update-ref", "-m", "agentgate land j1", "refs/heads/main", &tip, &base]);
+    repo.write("payments/pay.ts", "mine\n");
+    repo.write("payments/new.ts", "mine too\n");
+    let outcome = repo.agentgate(["land", JOB]);
+    assert_ne!(outcome.code, 0, "{outcome}");
+    assert_eq!(
+        fs::read_to_string(repo.root.join("payments/pay.ts")).expect("it is there"),
+        "mine\n"
+    );
+    assert_eq!(
+        fs::read_to_string(repo.root.join("payments/new.ts")).expect("it is there"),
+        "mine too\n"
+    );
+    assert_eq!(scene::row(&repo, JOB)["state"], "kept");
 }

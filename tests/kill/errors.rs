@@ -9,6 +9,10 @@ use super::world::{Facts, World};
 /// After one call failed: the job stopped with 1, or the call did not matter.
 pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
     let code = world.variant.code();
+    // Where its last words could not be kept, they are said again.
+    if outcome.code == code && world.record().join("resume.json").exists() {
+        return goes_on(world, code, facts);
+    }
     if outcome.code == code {
         let mut found = world.facts(code);
         // Copies and what is only evidence may fail, and then that is said.

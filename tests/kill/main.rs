@@ -33,7 +33,7 @@ use random::Random;
 use trials::{Plan, Trial};
 
 /// What a sample may take before no further trial is begun.
-const SAMPLE: Duration = Duration::from_secs(45);
+const SAMPLE: Duration = Duration::from_secs(40);
 
 struct Options {
     sweep: bool,
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     // Failures are collected, with what was tried.
     std::panic::set_hook(Box::new(|_| {}));
     let started = Instant::now();
-    let plan = match catch_unwind(|| Plan::make(options.sweep)) {
+    let plan = match catch_unwind(Plan::make) {
         Ok(plan) => plan,
         Err(panic) => {
             eprintln!("the undisturbed runs failed: {}", words(&*panic));

@@ -94,8 +94,8 @@ pub fn harmed(repo: &Repo, harm: Harm) -> Program {
 pub fn last(repo: &Repo) -> String {
     let text = fs::read(log_of(repo)).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let lines = text.lines().filter(|line| line.contains('('));
-    lines.last().unwrap_or_default().chars().take(300).collect()
+    let last = text.lines().rfind(|line| line.contains('('));
+    last.unwrap_or_default().chars().take(300).collect()
 }
 
 /// The calls of an undisturbed run.

@@ -79,7 +79,6 @@ impl Trial {
 /// An undisturbed run.
 struct Undisturbed {
     calls: Vec<Call>,
-    /// Those of `resume` of a job that was killed while its agent worked.
     facts: Facts,
     time: Duration,
 }
@@ -92,7 +91,7 @@ pub struct Plan {
 
 impl Plan {
     /// Runs each variant undisturbed.
-    pub fn make(sweep: bool) -> Plan {
+    pub fn make() -> Plan {
         let missing = trace::missing();
         let traced = missing.is_none();
         let mut of = BTreeMap::new();
@@ -110,7 +109,6 @@ impl Plan {
             });
         }
         let skipped = missing.map(|why| format!("all groups but the random moments; {why}"));
-        let _ = sweep;
         Plan {
             of,
             skipped: skipped.into_iter().collect(),
@@ -307,6 +305,7 @@ fn killed(world: &World, trial: &Trial, outcome: &Outcome, facts: &Facts) {
         return never_began(world, facts);
     }
     if let Some(second) = trial.second {
+        free_branch(world);
         let first = trace::harmed(&world.repo, second);
         let first = world.around(first).args(["resume", JOB]).run();
         assert!([code, 128 + 9].contains(&first.code), "the first resume: {first}");
@@ -314,13 +313,17 @@ fn killed(world: &World, trial: &Trial, outcome: &Outcome, facts: &Facts) {
     goes_on(world, code, facts);
 }
 
-/// `resume` brings it to the end that it would have had, and then nothing is left to do.
-pub fn goes_on(world: &World, code: i32, facts: &Facts) {
-    // The branch to land on is the person's, and so is a lock on it: `land` says that it may be deleted.
+/// The branch to land on is the person's, and so is a lock on it: `land` says that it may be deleted.
+fn free_branch(world: &World) {
     let lock = world.repo.root.join(".git/refs/heads/main.lock");
     if world.variant == Variant::Lands && lock.exists() {
         fs::remove_file(lock).expect("it is there");
     }
+}
+
+/// `resume` brings it to the end that it would have had, and then nothing is left to do.
+pub fn goes_on(world: &World, code: i32, facts: &Facts) {
+    free_branch(world);
     let resumed = world.agentgate(&["resume", JOB]);
     assert_eq!(resumed.code, code, "{resumed}");
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -508,7 +508,9 @@ fn meaning(events: &[Value]) -> Vec<(String, String)> {
         .map(|event| keep(event, &["check", "name", "on", "ending", "status"]))
         .collect();
     found.push(("checks".to_owned(), checks.join("\n")));
-    let end = events.last().expect("a log has events");
+    // Who sets a torn tail aside says so, also behind the end.
+    let end = events.iter().rfind(|event| event["event"] != "job.owned");
+    let end = end.expect("a log has events");
     found.push(("last event".to_owned(), end["event"].to_string()));
     found
 }
