@@ -17,6 +17,7 @@ use git2::Oid;
 
 use super::{Surroundings, job_folder, trailers};
 use crate::exit::{Exit, Stop};
+use crate::git::fingerprint;
 use crate::git::range::{self, Graph};
 use crate::git::refs;
 use crate::git::repo::Checkout;
@@ -33,6 +34,12 @@ pub use report::{Check, Holds, Report};
 /// does not hold is no error: the report says so.
 pub fn verify(surroundings: &Surroundings, what: &str) -> Result<Report> {
     let checkout = surroundings.quiet_checkout()?;
+    if let Some(name) = fingerprint::no_file(&checkout) {
+        let stop = format!("{name} of the clone is no file, and whoever opens it may wait for ever");
+        return Err(Stop::new(Exit::PolicyUnusable, stop)
+            .hint("look who put it there, and remove it")
+            .into());
+    }
     let store = Store::of(&checkout.common);
     let (id, asked) = subject(&checkout, &store, what)?;
     let folder = store.find(&id)?;

@@ -139,10 +139,8 @@ pub fn fold(state: &mut State, event: &Event) {
                 true => p.failures += 1,
                 false => p.asked_again = true,
             }
-            if let Some((good, left)) = p.good.clone() {
-                state.frozen = Some(good);
-                state.left = left;
-            } else {
+            // What a writing role left is no candidate; the last good one stays in `good`.
+            if p.calling.as_ref().is_none_or(|call| call.role.writes()) {
                 state.frozen = None;
                 state.left = None;
             }
@@ -225,6 +223,12 @@ pub fn turn(state: &State, pipeline: &Pipeline) -> Step {
     }
     if let Some((reason, _)) = &p.human {
         return Step::NeedsHuman(reason.clone());
+    }
+    // A writing step that was begun and came to nothing is begun again, whatever was judged before it.
+    if let Some(call) = p.calling.as_ref().filter(|call| call.role.writes())
+        && state.frozen.is_none()
+    {
+        return called(state, pipeline, p.call(call.role, call.step.clone()));
     }
     let steps = match (&p.plan, pipeline.planner) {
         (Some((_, steps)), _) => *steps,

@@ -416,7 +416,8 @@ fn restore(
     let (task, task_bytes) = task_of(&owner, &created)?;
     let state = &owner.state;
     let left = left_of(&owner)?;
-    if let (Some((tree, _)), left) = (&state.frozen, &left) {
+    let good = state.progress.good.as_ref().map(|(good, _)| good);
+    if let (Some((tree, _)), left) = (state.frozen.as_ref().or(good), &left) {
         let what = match left {
             None => Some(format!("{} is not in its record", store::FROZEN)),
             Some(left) if left.tree != *tree => Some(format!("{} names another tree than its log", store::FROZEN)),

@@ -113,6 +113,7 @@ fn settings_that_break_every_git_or_hold_it_up() {
         ("bare", "git config --file $G/config core.bare true"),
     ] {
         let repo = inviting();
+        repo.tampered("its clone is not what it was");
         let trap = Trap::new(&repo);
         let start = std::time::Instant::now();
         noticed(&repo, &trap, id, plant, &["config changed"]);
@@ -133,6 +134,7 @@ fn pipes_among_the_clones_refs_hold_nothing_up() {
         ("index", "rm -f $G/index; mkfifo $G/index", "index is new"),
     ] {
         let repo = inviting();
+        repo.tampered("its clone is not what it was");
         let trap = Trap::new(&repo);
         noticed(&repo, &trap, id, plant, &[name]);
     }
@@ -223,6 +225,7 @@ fn a_forged_policy_in_the_clone_lets_nothing_through() {
         ("protected", "HEAD:prot/rules.txt"),
     ] {
         let repo = inviting();
+        repo.tampered("its clone is not what it was");
         let trap = Trap::new(&repo);
         let plant = format!("{FORGE} forge $(git -C $M rev-parse {what}) $lax; echo x > prot/rules.txt");
         let outcome = unheld(&repo, &trap, id, &plant);
@@ -244,6 +247,7 @@ fn a_forged_object_of_the_candidate_is_not_taken_for_its_content() {
 #[test]
 fn another_git_dir_in_the_place_of_the_clones_own() {
     let repo = inviting();
+    repo.tampered("its clone is not what it was");
     let trap = Trap::new(&repo);
     let plant = "cp -r $G $M/real; mv $G $M/../away; mv $M/real $G; arm $G";
     let outcome = unheld(&repo, &trap, "j1", plant);

@@ -134,6 +134,7 @@ fn text_that_is_not_in_the_encoding_that_the_base_demands_is_uninspectable() {
 #[test]
 fn a_repository_in_a_folder_that_cannot_be_written_is_refused_for_an_ordinary_user_too() {
     let repo = inviting();
+    repo.tampered("it becomes another user's");
     let trap = Trap::new(&repo);
     let agent = format!(
         "{}mkdir payments/n; git init -q payments/n; arm payments/n/.git; echo x > payments/n/x; chmod 500 payments/n/.git payments/n; calm",

@@ -122,6 +122,7 @@ fn written_by_another_version() {
         dead(&repo, JOB, &[], WORK);
         let log = record(&repo, JOB).join("events.jsonl");
         append(&repo, line(&log, fields).as_bytes());
+        repo.tampered("a version that there is not wrote a line");
         refused(&repo, &["another version of agentgate"]);
     }
 }

@@ -115,7 +115,7 @@ fn what_a_killed_agent_had_changed_is_saved_and_no_part_of_the_candidate() {
     let patch = fs::read_to_string(record(&repo, JOB).join("attempt-1.patch")).expect("it was saved");
     assert!(patch.contains("payments/half.ts") && patch.contains("+half"), "{patch}");
     let owned = of_kind(&repo, "job.owned").pop().expect("two");
-    assert_eq!(owned["attempt"]["name"], "attempt-1.patch");
+    assert_eq!(owned["attempt"][0]["name"], "attempt-1.patch");
     assert_eq!(
         repo.git(["diff", "--name-only", "main", &format!("agent/{JOB}")]),
         "payments/new.ts"
