@@ -135,6 +135,25 @@ pub fn found(effective: &Effective, surroundings: &Surroundings) -> Result<Found
     })
 }
 
+/// Whether the agents of the other roles that settings name could start.
+///
+/// # Errors
+/// As [`Chosen::effective_of`] and [`found`], with the role's name before it.
+pub fn others_start(chosen: &Chosen<'_>, surroundings: &Surroundings) -> Result<()> {
+    for role in Role::ALL.into_iter().filter(|role| *role != Role::Implementer) {
+        let files = [chosen.repository, &chosen.person.settings];
+        if files.iter().all(|settings| settings.of_role(role).is_none()) {
+            continue;
+        }
+        let effective = chosen.effective_of(role, surroundings)?;
+        found(&effective, surroundings).map_err(|mut stop| {
+            stop.message = format!("{}: {}", role.name(), stop.message);
+            stop
+        })?;
+    }
+    Ok(())
+}
+
 /// The walls that the agent would have.
 ///
 /// # Errors

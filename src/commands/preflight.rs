@@ -8,8 +8,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Surroundings, implementer, run};
-use crate::agent::effective::label;
+use super::implementer::{self, Chosen};
+use super::{Surroundings, run};
+use crate::agent::effective::{Asked, label};
 use crate::exit::Stop;
 use crate::git::history::Identity;
 use crate::lock::CloneLock;
@@ -54,6 +55,15 @@ pub fn preflight(surroundings: &Surroundings, given: Option<&Path>) -> Result<Re
     if let Some(implementer) = implementer {
         implementer.program?;
     }
+    let asked = Asked::default();
+    let chosen = Chosen {
+        asked: &asked,
+        task: shown,
+        task_timeout: None,
+        repository: &settings,
+        person: &person,
+    };
+    implementer::others_start(&chosen, surroundings)?;
     label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?;
     implementer::walls(&effective, surroundings)?;
     Identity::of(&checkout)?;

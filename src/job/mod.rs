@@ -139,6 +139,7 @@ pub enum AgentEnd {
 /// One thing that happened. The wire form has the dotted name under `event`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event")]
+#[expect(clippy::large_enum_variant, reason = "a job has some dozens of events in all")]
 pub enum Event {
     /// Always the first.
     #[serde(rename = "job.created")]

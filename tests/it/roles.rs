@@ -309,7 +309,9 @@ fn who_is_not_there_is_refused_before_anything_is_made() {
         SETTINGS,
         "agents: {implementer: {command: 'true'}, reviewer: {command: no-such-program}}\n",
     );
-    run(&repo).expect(16, &["reviewer: ", "no-such-program"]);
+    for outcome in [run(&repo), repo.agentgate(["preflight", "--task", "../task.md"])] {
+        outcome.expect(16, &["reviewer: ", "no-such-program"]);
+    }
     assert!(!record(&repo, JOB).exists());
 }
 

@@ -7,6 +7,8 @@ pub mod jobs;
 pub mod person;
 #[path = "../it/support/program.rs"]
 pub mod program;
+#[path = "../it/support/proof.rs"]
+pub mod proof;
 #[path = "../it/support/repo.rs"]
 pub mod repo;
 #[path = "../it/support/scene.rs"]

@@ -212,14 +212,8 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     let effective = chosen.effective(surroundings)?;
     let origin = chosen.origin(surroundings);
     let agent = implementer::found(&effective, surroundings)?;
+    implementer::others_start(&chosen, surroundings)?;
     let seats = seats_of(&chosen, surroundings)?;
-    for seat in &seats {
-        if let Err(stop) = &seat.agent {
-            let mut stop = stop.clone();
-            stop.message = format!("{}: {}", seat.role.name(), stop.message);
-            return Err(stop.into());
-        }
-    }
     let pipeline = pipeline_of(&chosen, &seats);
     let host = label(surroundings.text("AGENT_HOST_LABEL")?, "AGENT_HOST_LABEL")?.unwrap_or_else(|| "local".into());
     let walls = implementer::walls(&effective, surroundings)?;

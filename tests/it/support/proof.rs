@@ -78,7 +78,7 @@ fn ended(top: &Path) -> Vec<(PathBuf, String)> {
                     log.windows(word.len()).any(|window| window == word.as_bytes())
                 };
                 let id = job.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if kinds.iter().any(|kind| is_end(kind)) {
+                if kinds.iter().any(is_end) {
                     found.push((clone.clone(), id));
                 }
             }
