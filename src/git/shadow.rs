@@ -74,7 +74,8 @@ pub enum Pointer {
     Written,
 }
 
-fn refs_given(repo: &git2::Repository) -> Result<Vec<(String, String)>> {
+/// The refs that an agent is given now.
+pub fn refs_given(repo: &git2::Repository) -> Result<Vec<(String, String)>> {
     let mut given = Vec::new();
     for reference in repo.references().context("cannot list the clone's refs")? {
         let reference = reference.context("cannot read one of the clone's refs")?;

@@ -4,6 +4,7 @@
 //! second object or a value that contradicts another make it invalid, and the error says where.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::log::sha256_hex;
 use crate::paths::PathRule;
@@ -116,6 +117,8 @@ impl Answer {
         }
         let text = std::str::from_utf8(bytes).map_err(|_| bad("not UTF-8".to_owned()))?;
         let json = |error: serde_json::Error| bad(error.to_string());
+        // A list of the right length would do for an object.
+        must_be_objects(&serde_json::from_str(text).map_err(json)?).map_err(bad)?;
         match name {
             PLAN => {
                 let plan: Plan = serde_json::from_str(text).map_err(json)?;
@@ -218,6 +221,19 @@ pub fn line(text: &str) -> String {
     line.trim().to_owned()
 }
 
+fn must_be_objects(answer: &Value) -> Result<(), String> {
+    let Value::Object(fields) = answer else {
+        return Err("it is no object".to_owned());
+    };
+    for (key, value) in fields {
+        let items = value.as_array().into_iter().flatten();
+        if let Some(at) = items.map(Value::is_object).position(|is_object| !is_object) {
+            return Err(format!("{key}[{at}] is no object"));
+        }
+    }
+    Ok(())
+}
+
 fn said(what: &str, text: &str) -> Result<(), String> {
     match text.trim().is_empty() {
         true => Err(format!("{what} is empty")),
@@ -254,6 +270,13 @@ mod tests {
     fn whatever_else_is_none_and_says_where() {
         for (name, text, part) in [
             (PLAN, "", "EOF"),
+            (PLAN, r#"["s", [["t", "d", ["a"]]]]"#, "no object"),
+            (
+                PLAN,
+                r#"{"summary": "s", "steps": [["t", "d", ["a"]]]}"#,
+                "steps[0] is no object",
+            ),
+            (REVIEW, r#"["approve", "ok", []]"#, "no object"),
             (PLAN, "{}", "missing field `summary`"),
             (PLAN, r#"{"summary": "s", "steps": []}"#, "0 steps"),
             (

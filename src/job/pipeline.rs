@@ -243,6 +243,9 @@ pub fn turn(state: &State, pipeline: &Pipeline) -> Step {
         return called(state, pipeline, p.call(Role::Implementer, step));
     }
     if state.frozen.as_ref().is_some_and(|(_, changed)| *changed == 0) {
+        if p.fixes > 0 {
+            return Step::NeedsHuman("no progress: a fix took the whole change back".to_owned());
+        }
         return failed(Exit::NothingToCommit, "the agents changed nothing against the base");
     }
     let gate = match state.gate {
@@ -325,10 +328,7 @@ fn after_call(state: &State, pipeline: &Pipeline) -> Option<Step> {
             reason: format!("the {role} gave no valid answer"),
             failed: false,
         },
-        true => Step::NeedsHuman(format!(
-            "the {role} gave no valid answer, asked twice: {}",
-            p.last_reason
-        )),
+        true => Step::NeedsHuman(format!("the {role} gave no valid answer, asked twice")),
     })
 }
 

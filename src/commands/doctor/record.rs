@@ -39,7 +39,8 @@ pub fn job(surroundings: &Surroundings, id: &str) -> Result<Report> {
             return Ok(report);
         }
     };
-    let Some((log, state)) = log_of(&mut report, &folder, &bytes) else {
+    let has_ref = refs::record(&checkout.repo, id)?.is_some();
+    let Some((log, state)) = log_of(&mut report, &folder, &bytes, has_ref) else {
         return Ok(report);
     };
     owner(&mut report, &folder, &log, &state)?;
@@ -53,7 +54,7 @@ fn look_at(folder: &Folder) -> String {
 }
 
 /// The log, if it can be used by anybody.
-fn log_of(report: &mut Report, folder: &Folder, bytes: &[u8]) -> Option<(Log, State)> {
+fn log_of(report: &mut Report, folder: &Folder, bytes: &[u8], has_ref: bool) -> Option<(Log, State)> {
     let name = "log";
     let refused = |what: String| Stop::new(Exit::WrongState, what);
     let place = folder.path.join(EVENTS);
@@ -61,17 +62,17 @@ fn log_of(report: &mut Report, folder: &Folder, bytes: &[u8]) -> Option<(Log, St
         Ok(log) => log,
         Err(damaged) => {
             let stop = refused(around(&damaged, bytes));
-            report.fail(
-                name,
-                &stop
-                    .hint(format!("look at it: sed -n {}p {}", damaged.line, shell(&place)))
-                    .hint("nobody repairs this: what stands after the damage may be true or not")
-                    .hint(format!(
-                        "the record's ref has the beginning of the log: git show {}{}:{EVENTS}",
-                        refs::RECORDS,
-                        folder.id
-                    )),
-            );
+            let mut stop = stop
+                .hint(format!("look at it: sed -n {}p {}", damaged.line, shell(&place)))
+                .hint("nobody repairs this: what stands after the damage may be true or not");
+            if has_ref {
+                stop = stop.hint(format!(
+                    "the record's ref has the beginning of the log: git show {}{}:{EVENTS}",
+                    refs::RECORDS,
+                    folder.id
+                ));
+            }
+            report.fail(name, &stop);
             return None;
         }
     };
@@ -237,14 +238,28 @@ fn owner(report: &mut Report, folder: &Folder, log: &Log, state: &State) -> Resu
     let next: &[String] = &match (state.ended, state.landed || state.dropped) {
         (None, false) => vec![
             format!("agentgate log {id} shows how far it came"),
-            format!("agentgate drop {id} removes what it left"),
+            format!("agentgate resume {id} goes on with it; agentgate drop {id} gives it up"),
         ],
+        (Some(Exit::NeedsHuman), false) => vec![format!(
+            "agentgate answer {id} --file ANSWER.md says what is to be done, --approve takes it as it is"
+        )],
         (Some(Exit::Ok), false) => vec![format!("agentgate land {id}, or agentgate drop {id}")],
         _ => Vec::new(),
     };
     let is_dead = state.ended.is_none() && !state.dropped && !folder.is_owned().unwrap_or(true);
     match is_dead {
+        true if !folder.path.join(RESUME).exists() => {
+            let stop = Stop::new(
+                Exit::WrongState,
+                format!("it never finished, and cannot be gone on with: {RESUME} is not there"),
+            );
+            report.fail(
+                "job",
+                &stop.hint(format!("agentgate drop {id} gives it up; its record stays")),
+            );
+        }
         true => report.warn("job", "it never finished, and its process is gone", next),
+        false if state.ended == Some(Exit::NeedsHuman) && !state.dropped => report.warn("job", words(state), next),
         false => report.ok("job", words(state)),
     }
     Ok(())

@@ -330,12 +330,16 @@ impl Job {
     /// Leaves the worktree with all that there is, and waits for a person.
     pub(super) fn needs_human(&mut self, reason: &str, watch: &dyn Watch) -> Result<()> {
         let reason = match self.unanswered.take() {
-            Some(why) => format!("{reason} ({why})"),
+            Some(why) => format!("{reason}: {why}"),
             None => reason.to_owned(),
         };
         let reason = answer::line(&reason);
         if self.frozen.is_some() && self.stage.is_some() {
             self.save_patch()?;
+        }
+        if self.verdict.is_none() {
+            let text = format!("not judged: {reason}\n");
+            self.owner.folder.save(store::GATE_LOG, text.as_bytes())?;
         }
         let dispute = self.dispute(&reason)?;
         self.owner.folder.save(store::DISPUTE, dispute.as_bytes())?;

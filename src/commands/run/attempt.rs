@@ -11,9 +11,11 @@ use crate::commands::remains::{self, Remains};
 use crate::exit::Stop;
 use crate::files;
 use crate::gate::{self, GateError};
+use crate::git::agent_refs;
 use crate::git::evidence;
 use crate::git::from_git2;
 use crate::git::settings::ContentSettings;
+use crate::git::shadow::{Shadow, refs_given};
 use crate::git::snapshot::Stage;
 use crate::git::tree::GitTree;
 use crate::git::worktree::{Standing, Worktree};
@@ -26,8 +28,11 @@ use super::steps::SAVED_INDEX;
 const MOST: usize = 8;
 /// What files begin with that a step which is made again writes again.
 const HALVES: &[&str] = &[
-    "gate.", "change.", "frozen", "ignored", "agent-", "check-", "setup.", "dispute.", "person-",
+    "gate.", "change", "frozen", "ignored", "agent-", "check-", "setup.", "dispute.", "person-",
 ];
+
+/// A patch and a bundle.
+type Work = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 impl Job {
     /// Saves what is there of a step that was under way, under names of its own. Whatever else no event names is
@@ -65,15 +70,24 @@ impl Job {
         let name = format!("{attempt}.patch");
         let id = self.owner.folder.id.clone();
         let remains = remains::of(&self.checkout, state, &self.created, &id);
-        let patch = self.patch_of(&remains);
-        match patch.and_then(|patch| patch.map(|patch| self.owner.folder.save(&name, &patch)).transpose()) {
-            Ok(None) => {}
-            Ok(Some(file)) => {
+        let found = self.work_of(&remains);
+        let save = |(patch, bundle): Work| -> Result<(Option<FileRef>, Option<FileRef>)> {
+            let folder = &self.owner.folder;
+            let bundle = bundle.map(|bundle| folder.save(&format!("{attempt}-refs.bundle"), &bundle));
+            let patch = patch.map(|patch| folder.save(&name, &patch));
+            Ok((patch.transpose()?, bundle.transpose()?))
+        };
+        match found.and_then(save) {
+            Ok((None, None)) => {}
+            Ok((patch, bundle)) => {
+                let files: Vec<FileRef> = patch.into_iter().chain(bundle).collect();
+                let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
                 self.notices.push(format!(
-                    "what the killed agent had changed is in {name} of the record; the agent began anew without it"
+                    "what the killed agent had done is in the record ({}); the agent began anew without it",
+                    names.join(", ")
                 ));
-                saved.retain(|other| other.name != name);
-                saved.push(file);
+                saved.retain(|other: &FileRef| files.iter().all(|file| file.name != other.name));
+                saved.extend(files);
             }
             Err(error) => self.notices.push(format!(
                 "what the killed agent had changed could not be saved: {error:#}"
@@ -82,17 +96,19 @@ impl Job {
         Ok(saved)
     }
 
-    /// The change that a dead worktree holds against the tree that its step began from; none where there is none.
-    fn patch_of(&self, remains: &Remains) -> Result<Option<Vec<u8>>> {
+    /// The change that a dead worktree holds against the tree that its step began from, and the agent's own commits,
+    /// branches and stashes as a bundle; none where there are none.
+    fn work_of(&self, remains: &Remains) -> Result<Work> {
         let Some(worktree) = remains.worktree().filter(|_| remains.standing == Standing::Ours) else {
-            return Ok(None);
+            return Ok((None, None));
         };
         let index = self.places.private.join(SAVED_INDEX);
         if !index.is_file() {
-            return Ok(None);
+            return Ok((None, None));
         }
         worktree.restore_git_file()?;
-        let stage = self.stage_of(worktree)?;
+        let content = self.content_of(worktree)?;
+        let stage = self.stage_of(&content, worktree)?;
         let git = self.checkout.git.clone();
         let frozen = stage.freeze(
             &git,
@@ -101,9 +117,6 @@ impl Job {
             &self.places.private.join("git/index"),
         )?;
         let before = self.tree_before()?;
-        if frozen.tree() == before {
-            return Ok(None);
-        }
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let held =
@@ -111,17 +124,37 @@ impl Job {
         if !held.is_empty() {
             anyhow::bail!("it holds a credential");
         }
-        let patch = evidence::patch(&git, &stage, &before.to_string(), &frozen.tree().to_string())?;
-        Ok(Some(patch))
+        let patch = match frozen.tree() == before {
+            true => None,
+            false => Some(evidence::patch(
+                &git,
+                &stage,
+                &before.to_string(),
+                &frozen.tree().to_string(),
+            )?),
+        };
+        let shadow = Shadow {
+            git_dir: self.places.private.join("git"),
+            given: refs_given(&self.checkout.repo)?,
+        };
+        let refs = agent_refs::read(&shadow, &self.created.base);
+        let bundle = match refs.refs.is_empty() && refs.head.is_none() {
+            true => None,
+            false => agent_refs::bundle(&git, &content, &shadow, &self.places.private, &refs, &self.created.base)?,
+        };
+        Ok((patch, bundle))
     }
 
-    fn stage_of(&self, worktree: &Worktree) -> Result<Stage> {
+    fn content_of(&self, worktree: &Worktree) -> Result<ContentSettings> {
         let config = self.surroundings.config_home();
         let home = self.surroundings.home();
-        let content = ContentSettings::read(&self.checkout, &worktree.admin, home, config.as_deref())?;
+        ContentSettings::read(&self.checkout, &worktree.admin, home, config.as_deref())
+    }
+
+    fn stage_of(&self, content: &ContentSettings, worktree: &Worktree) -> Result<Stage> {
         let private = &self.places.private;
         let stage = Stage::make(
-            &content,
+            content,
             private,
             &worktree.path,
             &private.join(SAVED_INDEX),

@@ -14,6 +14,7 @@ use crate::git::agent_refs;
 use crate::git::disarm::Moved;
 use crate::git::evidence;
 use crate::git::from_git2;
+use crate::git::history;
 use crate::git::lfs;
 use crate::git::program::Git;
 use crate::git::settings::ContentSettings;
@@ -138,6 +139,8 @@ impl Job {
             lfs::bring(&base, &candidate, &from, &lfs::store(&content, &self.checkout.common))?,
             watch,
         );
+        // What was judged before was another candidate.
+        self.verdict = None;
         let frozen_tree = frozen.tree();
         self.frozen = Some(frozen);
         self.stage = Some(stage);
@@ -156,6 +159,17 @@ impl Job {
         }
         let json = format!("{:#}\n", serde_json::to_value(&record)?);
         self.owner.must_be_sole()?;
+        if call.number.is_some() {
+            // The next step may undo this one.
+            let base = history::tree_of(&self.checkout.repo, self.base)?.to_string();
+            let tree = frozen_tree.to_string();
+            let stage = self.stage.as_ref().context("nothing was staged")?;
+            let patch = match self.credentials.is_empty() {
+                true => evidence::patch(&git, stage, &base, &tree)?,
+                false => self.blanked_patch(stage, &base, &tree)?,
+            };
+            self.owner.folder.save(&step_patch(call), &patch)?;
+        }
         let file = self.owner.folder.save(&self.numbered(store::FROZEN), json.as_bytes())?;
         self.left = Some(record.clone());
         // Before it is said that the step is finished: from then on nobody makes it again.
@@ -164,7 +178,11 @@ impl Job {
         {
             return Err(error);
         }
-        Ok((frozen_event(&record, nested, self.saved_beside()?), file))
+        let mut files = self.saved_beside()?;
+        if call.number.is_some() {
+            files.push(self.owner.folder.describe(&step_patch(call))?);
+        }
+        Ok((frozen_event(&record, nested, files), file))
     }
 
     /// Writes down the candidate of a step that was finished by an owner that is gone: it had saved all of it and
@@ -176,7 +194,12 @@ impl Job {
             Some(left) => {
                 let nested = left.nested.iter().chain(&left.twins);
                 let nested = few(nested.map(|path| gate::render::path(path.bytes())));
-                let event = frozen_event(left, nested, self.saved_beside()?);
+                let mut files = self.saved_beside()?;
+                let patch = self.owner.state.progress.calling.as_ref().map(step_patch);
+                if let Some(patch) = patch.filter(|patch| self.owner.folder.path.join(patch).exists()) {
+                    files.push(self.owner.folder.describe(&patch)?);
+                }
+                let event = frozen_event(left, nested, files);
                 return self.owner.append(&event);
             }
         };
@@ -392,6 +415,11 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// The change against the base after one step.
+fn step_patch(call: &Call) -> String {
+    format!("change-{}.patch", call.number.unwrap_or(1))
 }
 
 fn frozen_event(left: &Left, nested: Vec<String>, files: Vec<FileRef>) -> Event {

@@ -130,7 +130,9 @@ pub fn unfinished(surroundings: &Surroundings) -> Result<Vec<String>> {
         let is_left = match look.stand {
             Stand::Running => false,
             Stand::Dead => !look.state.dropped && look.state.created.is_some(),
-            Stand::Over(..) => has_request,
+            // One that waits for a person goes on by `answer`.
+            Stand::Over(exit, Some(_)) => has_request && exit != Exit::NeedsHuman,
+            Stand::Over(_, None) => has_request,
         };
         if is_left {
             let at = look.log.lines.first().map(|line| line.at.clone());
@@ -415,6 +417,19 @@ fn restore(
     }
     let (task, task_bytes) = task_of(&owner, &created)?;
     let state = &owner.state;
+    let progress = &state.progress;
+    let answers = progress
+        .plan
+        .iter()
+        .map(|(file, _)| file)
+        .chain(&progress.review)
+        .chain(&progress.persons);
+    for file in answers {
+        if recorded(&owner, &file.name, &file.sha256)?.is_none() {
+            let what = format!("{} of its record is not the one that its log names", file.name);
+            return Err(gone(&id, &what).into());
+        }
+    }
     let left = left_of(&owner)?;
     let good = state.progress.good.as_ref().map(|(good, _)| good);
     if let (Some((tree, _)), left) = (state.frozen.as_ref().or(good), &left) {

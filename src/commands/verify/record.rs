@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::case::{Case, Source};
 use super::report::Check;
 use crate::commands::closing;
+use crate::exit::Exit;
 use crate::job::log::sha256_hex;
 use crate::store::{EVENTS, OWNER_LOCK, REPORT, RESUME};
 
@@ -52,6 +53,8 @@ pub(super) fn files(case: &Case<'_>, check: &mut Check) -> Result<()> {
                 }
             }
             passing if is_here && !is_closed && passing.starts_with(PASSING) => {}
+            // It waits for a person, and goes on with it.
+            RESUME if is_here && case.state.ended == Some(Exit::NeedsHuman) => {}
             RESUME if is_here => check.fails(format!("{name} is only there while a job is not over")),
             _ => match case.named().get(name) {
                 Some(file) => {

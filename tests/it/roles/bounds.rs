@@ -212,3 +212,40 @@ fn an_answer_counts_however_its_role_ended() {
     run(&repo).expect(18, &["the implementer asks: q"]);
     assert_eq!(steps(&repo), ["implement"]);
 }
+
+#[test]
+fn a_fix_that_takes_everything_back_waits_for_a_person_and_nothing_is_lost() {
+    let repo = with(
+        &[
+            ("implementer", IMPLEMENT),
+            ("reviewer", REJECT),
+            ("fixer", "rm payments/new.ts"),
+        ],
+        "",
+    );
+    run(&repo).expect(18, &["a fix took the whole change back"]);
+    let patch = fs::read_to_string(record(&repo, JOB).join("change-1.patch")).expect("it is there");
+    assert!(patch.contains("payments/new.ts") && patch.contains("+new"), "{patch}");
+    // The implementer's own nothing is another thing.
+    let repo = with(&[("implementer", "true"), ("reviewer", REJECT), ("fixer", FIX)], "");
+    run(&repo).expect(15, &[]);
+}
+
+#[test]
+fn jobs_that_end_over_a_candidate_which_nobody_judged_are_proved_all_the_same() {
+    // By a fixer that fails, one that asks, and one whose change the gate would refuse.
+    let ask = "mkdir -p infra/async; echo x > infra/async/x; echo '{\"reason\": \"r\", \"question\": \"q\"}' > \"$AGENTGATE_OUTBOX/needs_human.json\"";
+    for (fix, code) in [("echo x > payments/x.ts; exit 3", 16), (ask, 18)] {
+        let repo = with(&[("implementer", IMPLEMENT), ("reviewer", REJECT), ("fixer", fix)], "");
+        run(&repo).expect(code, &[]);
+        let log = fs::read_to_string(record(&repo, JOB).join("gate.log")).expect("it is there");
+        assert!(log.starts_with("not judged: "), "{log}");
+        repo.agentgate(["verify", JOB]).success();
+        if code == 18 {
+            let dispute = fs::read_to_string(record(&repo, JOB).join("dispute.md")).expect("it is there");
+            assert!(!dispute.contains("invariants ok"), "{dispute}");
+            repo.agentgate(["answer", JOB, "--approve"])
+                .expect(23, &["nothing to approve"]);
+        }
+    }
+}

@@ -135,3 +135,58 @@ fn one_that_was_killed_over_its_last_words_still_waits() {
     assert!(worktree(&repo, JOB).join("payments/new.ts").exists());
     repo.agentgate(["answer", JOB, "--approve"]).expect(0, &[]);
 }
+
+#[test]
+fn an_answer_that_is_not_the_recorded_one_is_23_and_nothing_is_touched() {
+    let repo = with(&[("planner", PLAN), ("implementer", "sleep 60")], "");
+    let mut running = job(&repo).spawn();
+    until("it is at work", || steps_if_any(&repo).len() == 2);
+    running.signal(9);
+    running.wait();
+    until("nothing of it is left", || processes(&repo, JOB).is_empty());
+    let plan = record(&repo, JOB).join("call-1-plan.json");
+    let was = fs::read_to_string(&plan).expect("it is there");
+    fs::write(&plan, format!("{was} ")).expect("it can be written");
+    let log = fs::read(record(&repo, JOB).join("events.jsonl")).expect("it is there");
+    repo.agentgate(["resume", JOB]).expect(23, &["call-1-plan.json"]);
+    assert_eq!(
+        fs::read(record(&repo, JOB).join("events.jsonl")).expect("it is there"),
+        log
+    );
+    fs::write(&plan, was).expect("it can be written");
+    becomes(&repo, "implementer", STEP);
+    repo.agentgate(["resume", "--all"]).expect(0, &["verdict=ok"]);
+}
+
+fn steps_if_any(repo: &Repo) -> Vec<String> {
+    match record(repo, JOB).join("events.jsonl").exists() {
+        true => steps(repo),
+        false => Vec::new(),
+    }
+}
+
+#[test]
+fn a_killed_agents_own_commits_and_stashes_are_saved_too() {
+    let script = "echo s > payments/s.ts; git add -A; git stash -q; echo c > payments/c.ts; git add -A; git commit -qm mine; git checkout -q --detach HEAD~1; echo x > payments/x.ts; : > at-work; sleep 60";
+    let repo = with(&[("implementer", script)], "");
+    let mut running = job(&repo).spawn();
+    until("it is at work", || worktree(&repo, JOB).join("at-work").exists());
+    running.signal(9);
+    running.wait();
+    becomes(&repo, "implementer", "echo new > payments/new.ts");
+    repo.agentgate(["resume", JOB]).expect(0, &["attempt-1-refs.bundle"]);
+    let bundle = record(&repo, JOB).join("attempt-1-refs.bundle");
+    let heads = repo.git(["bundle", "list-heads", &bundle.display().to_string()]);
+    assert!(heads.contains("refs/stash"), "{heads}");
+}
+
+#[test]
+fn who_waits_for_a_person_is_not_gone_on_with_by_all() {
+    let repo = with(
+        &[("implementer", "echo new > payments/new.ts"), ("reviewer", REJECT)],
+        "max_review_rounds: 1\n",
+    );
+    job(&repo).run().expect(18, &[]);
+    repo.agentgate(["resume", "--all"])
+        .expect(0, &["no job of this clone waits"]);
+}

@@ -72,7 +72,13 @@ fn ended(top: &Path) -> Vec<(PathBuf, String)> {
         for common in [clone.join(".git"), clone.clone()] {
             for job in folders(&common.join("agentgate/jobs")) {
                 let log = fs::read(job.join("events.jsonl")).unwrap_or_default();
-                let kinds = ["job.kept", "job.refused", "job.failed", "job.interrupted"];
+                let kinds = [
+                    "job.kept",
+                    "job.refused",
+                    "job.failed",
+                    "job.interrupted",
+                    "job.needs_human",
+                ];
                 let is_end = |kind: &&str| {
                     let word = format!("\"event\":\"{kind}\"");
                     log.windows(word.len()).any(|window| window == word.as_bytes())
