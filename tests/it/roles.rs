@@ -3,6 +3,7 @@
 mod answer;
 mod bounds;
 mod crash;
+mod prefix;
 
 use std::fs;
 

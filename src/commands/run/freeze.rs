@@ -214,7 +214,8 @@ impl Job {
                 .map_or_else(|| IMPLEMENT.to_owned(), |call| call.step.clone()),
             reason: lost.into(),
             failed: false,
-        })
+        })?;
+        self.bring_back_good()
     }
 
     /// The name of a file of the record that each writing call has one of: `ignored.tar`, `ignored-3.tar`.

@@ -432,10 +432,16 @@ fn restore(
     }
     let left = left_of(&owner)?;
     let good = state.progress.good.as_ref().map(|(good, _)| good);
-    if let (Some((tree, _)), left) = (state.frozen.as_ref().or(good), &left) {
+    // A step that is finished and not yet written down as frozen has a tree of its own, which is looked at then.
+    let name = state.left.as_ref().map_or(store::FROZEN, |file| &file.name);
+    let pinned = match (&state.frozen, &state.left) {
+        (None, Some(_)) => None,
+        (frozen, _) => frozen.as_ref().or(good),
+    };
+    if let (Some((tree, _)), left) = (pinned, &left) {
         let what = match left {
-            None => Some(format!("{} is not in its record", store::FROZEN)),
-            Some(left) if left.tree != *tree => Some(format!("{} names another tree than its log", store::FROZEN)),
+            None => Some(format!("{name} is not in its record")),
+            Some(left) if left.tree != *tree => Some(format!("{name} names another tree than its log")),
             Some(_) if git2::Oid::from_str(tree).is_ok_and(|tree| checkout.repo.find_tree(tree).is_ok()) => None,
             Some(_) => Some(format!(
                 "the tree of its candidate, {tree}, is not in this clone any more"
