@@ -43,7 +43,9 @@ impl Held {
         let mut failures = Vec::new();
         for (clone, id) in ended(&top) {
             let outcome = verify(&top, &clone, self.person, &id);
-            if outcome.code != 0 {
+            // Some tests give the repository to another user; git, rightly, lets nobody else read it.
+            let is_anothers = outcome.stderr.contains("its folder belongs to another user");
+            if outcome.code != 0 && !is_anothers {
                 failures.push(outcome.to_string());
             }
         }
