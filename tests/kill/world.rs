@@ -151,6 +151,8 @@ impl World {
         self.record_is_whole(&events);
         let mut record = names(&self.record());
         record.retain(|name| self.variant != Variant::Lands || name != "report.json");
+        // What the killed agent had done is there beside it; an event names it, as of every other file.
+        record.retain(|name| !name.starts_with("attempt-"));
         say("record", record.join(" "));
         say("patch", text(&self.record().join("change.patch")));
         say("agent.log", text(&self.record().join("agent.log")));
