@@ -15,7 +15,6 @@ use crate::git::evidence;
 use crate::git::from_git2;
 use crate::git::history;
 use crate::git::shadow::copy_index;
-use crate::git::snapshot::Stage;
 use crate::git::tree::GitTree;
 use crate::job::answer::{self, Answer, Decision, NEEDS_HUMAN, PLAN, Plan, REVIEW, Review};
 use crate::job::pipeline::Call;
@@ -154,15 +153,7 @@ impl Job {
         let worktree = self.worktree.clone().context("no worktree")?;
         let content = self.content.clone().context("no settings")?;
         let private = self.places.private.clone();
-        let stage = Stage::make(
-            &content,
-            &private,
-            &worktree.path,
-            &private.join(SAVED_INDEX),
-            &self.created.base,
-            self.walls.tool(Vec::new()),
-        )?
-        .keep_out(self.copies.paths());
+        let stage = self.stage_of(&content, &worktree)?;
         let git = self.checkout.git.clone();
         let now = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         let expected = match &self.owner.state.progress.good {

@@ -151,7 +151,8 @@ impl Job {
         ContentSettings::read(&self.checkout, &worktree.admin, home, config.as_deref())
     }
 
-    fn stage_of(&self, content: &ContentSettings, worktree: &Worktree) -> Result<Stage> {
+    /// The git dir in which all that stands in a worktree becomes one tree.
+    pub(super) fn stage_of(&self, content: &ContentSettings, worktree: &Worktree) -> Result<Stage> {
         let private = &self.places.private;
         let stage = Stage::make(
             content,
@@ -160,8 +161,7 @@ impl Job {
             &private.join(SAVED_INDEX),
             &self.created.base,
             self.walls.tool(Vec::new()),
-        )
-        .context("cannot stage")?;
+        )?;
         Ok(stage.keep_out(self.copies.paths()))
     }
 

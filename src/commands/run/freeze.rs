@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::prepare::Job;
-use super::steps::SAVED_INDEX;
 use crate::commands::Watch;
 use crate::exit::{Exit, Stop};
 use crate::gate::leftovers;
@@ -18,7 +17,7 @@ use crate::git::history;
 use crate::git::lfs;
 use crate::git::program::Git;
 use crate::git::settings::ContentSettings;
-use crate::git::snapshot::{Hidden, Stage};
+use crate::git::snapshot::Hidden;
 use crate::git::tree::GitTree;
 use crate::git::worktree::Worktree;
 use crate::job::left::{Left, RawPath};
@@ -57,15 +56,7 @@ impl Job {
             );
             return Err(Stop::new(Exit::Collision, what).into());
         }
-        let stage = Stage::make(
-            &content,
-            &private,
-            &worktree.path,
-            &private.join(SAVED_INDEX),
-            &self.created.base,
-            self.walls.tool(Vec::new()),
-        )?
-        .keep_out(self.copies.paths());
+        let stage = self.stage_of(&content, &worktree)?;
         let frozen = stage.freeze(&git, &self.checkout.repo, self.base, &private.join("git/index"))?;
         self.find_credentials(&frozen)?;
         let base_tree = evidence::base_tree(&self.checkout.repo, self.base)?;
