@@ -33,7 +33,8 @@ fn a_reader_that_is_killed_and_comes_back_misses_nothing_and_sees_nothing_twice(
     let mut file = fs::OpenOptions::new().append(true).open(&path).expect("there is a log");
     for round in 0..100 {
         let last = seen.last().map_or(0, |event| event["seq"].as_u64().expect("a number"));
-        let out = repo.top().join("read");
+        // A file of its own: a reader that is killed before its shell has emptied the file leaves what is in it.
+        let out = repo.top().join(format!("read-{round}"));
         let words = format!(
             "exec {} log live --since {last} --follow --json > {}",
             repo.binary(),
@@ -59,7 +60,7 @@ fn a_reader_that_is_killed_and_comes_back_misses_nothing_and_sees_nothing_twice(
         }
         reader.signal(9);
         reader.wait();
-        let text = fs::read_to_string(&out).expect("it is there");
+        let text = fs::read_to_string(&out).unwrap_or_default();
         // Each line is there whole or not at all.
         assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
         seen.extend(lines(&text));
