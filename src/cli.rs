@@ -82,6 +82,8 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Play two jobs in a throwaway repository
     Demo,
+    /// Serve tools over the Model Context Protocol: those of the job that it is started in, or (--stdio) what only reads
+    Mcp(McpArgs),
     /// Print the JSON Schema of a report, a policy or settings
     Schema(SchemaArgs),
     /// Show help: for a command, or `exit-codes`
@@ -117,7 +119,7 @@ impl Command {
             Command::Drop(args) => args.json,
             Command::Open(args) => args.json,
             Command::Agents(args) => args.json,
-            Command::Demo | Command::Schema(_) | Command::Help { .. } => false,
+            Command::Demo | Command::Mcp(_) | Command::Schema(_) | Command::Help { .. } => false,
         }
     }
 }
@@ -322,9 +324,20 @@ pub struct ExplainArgs {
     /// Hold the path to a task's scope too
     #[arg(long, value_name = "TASK.md", conflicts_with = "import")]
     pub task: Option<PathBuf>,
+    /// By the policy of this commit; default: HEAD
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `agentgate mcp`
+#[derive(Debug, Args)]
+pub struct McpArgs {
+    /// Outside of a job: offer status, explain, check and log of this clone on standard input and output
+    #[arg(long)]
+    pub stdio: bool,
 }
 
 /// `agentgate baseline`

@@ -14,9 +14,11 @@ pub mod gate;
 pub mod git;
 pub mod job;
 pub mod lock;
+pub mod mcp;
 pub mod paths;
 pub mod process;
 pub mod report;
+pub mod socket;
 pub mod store;
 pub mod task;
 pub mod trailer;
@@ -285,11 +287,12 @@ fn dispatch(
             )?)
         }
         Command::Explain(args) => {
+            let base = args.base;
             let question = match (args.word, args.import, args.path) {
                 (_, Some(name), Some(path)) => Question::Import { name, path },
                 (word, ..) => Question::Word(word.unwrap_or_default(), args.task),
             };
-            Outcome::Explain(commands::explain::explain(surroundings, &question)?)
+            Outcome::Explain(commands::explain::explain(surroundings, &question, base.as_deref())?)
         }
         Command::Baseline(args) => match args.verb {
             cli::BaselineVerb::Update { grow, .. } => {
@@ -371,6 +374,15 @@ fn dispatch(
         )?),
         Command::Doctor(_) => Outcome::Doctor(commands::doctor::doctor(surroundings)?),
         Command::Demo => Outcome::Demo(commands::demo::demo(surroundings, &Terminal::new(false))?),
+        Command::Mcp(args) => {
+            let mut show = |line: &str| report::message(line).map_err(anyhow::Error::from);
+            if args.stdio {
+                commands::mcp::serve(surroundings, std::io::stdin(), &mut show)?;
+            } else {
+                commands::mcp::connect(surroundings, std::io::stdin(), &mut show)?;
+            }
+            Outcome::Nothing
+        }
         Command::Schema(args) => match commands::schema::Schema::find(&args.what) {
             Some(schema) => Outcome::Schema(schema),
             None => anyhow::bail!("there is no schema {}", args.what),

@@ -67,6 +67,31 @@ pub struct Fill<'a> {
     pub tmp: &'a Path,
     /// What `{sandbox}` in a profile is.
     pub own_sandbox: OwnSandbox,
+    /// How a profile's agent reaches the job's MCP server; none where that cannot stand in its settings.
+    pub connector: Option<Connector<'a>>,
+}
+
+/// The program that connects an agent with the MCP server of its call, and the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connector<'a> {
+    program: &'a str,
+    socket: &'a str,
+}
+
+impl<'a> Connector<'a> {
+    /// `None` for paths with a character that JSON, TOML or a list of words would not take as it is: settings of
+    /// agents are templates into which the two are put.
+    pub fn new(program: &'a Path, socket: &'a Path) -> Option<Connector<'a>> {
+        let plain = |path: &'a Path| {
+            let text = path.to_str()?;
+            let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@~=,:".contains(letter);
+            text.chars().all(is_plain).then_some(text)
+        };
+        Some(Connector {
+            program: plain(program)?,
+            socket: plain(socket)?,
+        })
+    }
 }
 
 /// A command whose program was found; placeholders are not yet filled.
@@ -96,6 +121,8 @@ pub struct AgentCommand {
     pub argv: Vec<OsString>,
     /// What standard input is.
     pub stdin: Stdin,
+    /// Settings of its own that it needs: a path below its home, and what is to stand there.
+    pub files: Vec<(String, String)>,
 }
 
 /// What the agent reads on standard input.
@@ -270,11 +297,22 @@ impl Found {
                 "--apply".into(),
             ]);
         }
+        let mut files = Vec::new();
+        if let (Kind::Profile(profile), Some(_)) = (&self.kind, fill.connector) {
+            for word in &profile.mcp.args {
+                argv.push(fill_word(OsStr::new(word), fill, Names::OfConnector, &mut false)?);
+            }
+            for (name, text) in &profile.mcp.files {
+                let text = fill_word(OsStr::new(text), fill, Names::OfConnector, &mut false)?;
+                files.push((name.clone(), text.to_string_lossy().into_owned()));
+            }
+        }
         let stdin = if taken { Stdin::Null } else { Stdin::Task };
         Ok(AgentCommand {
             program: self.program.clone(),
             argv,
             stdin,
+            files,
         })
     }
 }
@@ -293,6 +331,8 @@ enum Names {
     WithFolders,
     /// The same without the task.
     OfVariables,
+    /// `{agentgate}` and `{mcp}` alone.
+    OfConnector,
 }
 
 /// `taken` is set when the task went into the word.
@@ -304,6 +344,13 @@ fn fill_word(word: &OsStr, fill: &Fill<'_>, names: Names, taken: &mut bool) -> R
         rest = &rest[at..];
         let name = rest.find_byte(b'}').map_or(&rest[..1], |end| &rest[..=end]);
         let value = match name {
+            b"{agentgate}" if names == Names::OfConnector => fill.connector.map_or("", |it| it.program).as_bytes(),
+            b"{mcp}" if names == Names::OfConnector => fill.connector.map_or("", |it| it.socket).as_bytes(),
+            _ if names == Names::OfConnector => {
+                out.push(b'{');
+                rest = &rest[1..];
+                continue;
+            }
             b"{task_file}" => {
                 *taken = true;
                 fill.task_file.as_os_str().as_bytes()

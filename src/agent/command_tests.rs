@@ -22,6 +22,7 @@ fn fill(task: &str) -> Fill<'_> {
         home: Path::new("/p/home"),
         tmp: Path::new("/p/tmp"),
         own_sandbox: OwnSandbox::Off,
+        connector: None,
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Given<'a> {
     pub role: &'a str,
     /// AGENTGATE_OUTBOX.
     pub outbox: &'a Path,
+    /// AGENTGATE_MCP: the socket to which `agentgate mcp` connects it; none for what is no role's agent.
+    pub mcp: Option<&'a Path>,
     /// HOME and everything else that leads into the job's private folders.
     pub home: &'a [(OsString, OsString)],
     /// PWD: where it starts.
@@ -100,6 +102,7 @@ pub fn build(
     variables.retain(|name, _| !name.to_string_lossy().to_ascii_lowercase().starts_with("npm_config_") || !ours(name));
     variables.extend(given.home.iter().cloned());
     variables.remove(OsStr::new("AGENT_MODEL_LABEL"));
+    variables.remove(OsStr::new("AGENTGATE_MCP"));
     let told = [
         ("AGENT_JOB_ID", Some(OsStr::new(given.job))),
         ("AGENT_HOST_LABEL", Some(OsStr::new(given.host_label))),
@@ -107,6 +110,7 @@ pub fn build(
         ("AGENTGATE_TASK", Some(given.task_file.as_os_str())),
         ("AGENTGATE_ROLE", Some(OsStr::new(given.role))),
         ("AGENTGATE_OUTBOX", Some(given.outbox.as_os_str())),
+        ("AGENTGATE_MCP", given.mcp.map(Path::as_os_str)),
         ("PWD", Some(given.worktree.as_os_str())),
     ];
     variables.extend(

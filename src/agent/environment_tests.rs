@@ -13,6 +13,7 @@ fn build_from(names: &[&str], filter: Filter, pass: &[&str]) -> AgentEnvironment
         task_file: Path::new("/p/task/TASK.md"),
         role: "implementer",
         outbox: Path::new("/p/outbox"),
+        mcp: Some(Path::new("/p/task/mcp.sock")),
         home: &[
             ("CODEX_HOME".into(), "/p/home/.codex".into()),
             ("HOME".into(), "/p/home".into()),
@@ -115,6 +116,7 @@ fn what_we_set_goes_before_what_was_there() {
         ("AGENTGATE_TASK", Some("/p/task/TASK.md")),
         ("AGENTGATE_ROLE", Some("implementer")),
         ("AGENTGATE_OUTBOX", Some("/p/outbox")),
+        ("AGENTGATE_MCP", Some("/p/task/mcp.sock")),
         ("TMPDIR", Some("/p/tmp")),
         ("HOME", Some("/p/home")),
         ("CODEX_HOME", Some("/p/home/.codex")),

@@ -50,8 +50,20 @@ pub struct Profile {
     pub home_folders: Vec<String>,
     /// Folders below the person's home that it may need to read.
     pub needs: Vec<String>,
+    /// How it is given the job's MCP server.
+    pub mcp: Mcp,
     /// A word of advice; may be empty.
     pub note: String,
+}
+
+/// What gives an agent an MCP server of its own for one run, with `{agentgate}` for the program and `{mcp}` for the
+/// socket. Empty for one that does not speak the protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mcp {
+    /// Arguments after those of its command.
+    pub args: Vec<String>,
+    /// Settings: a path below its home, and what stands there.
+    pub files: Vec<(String, String)>,
 }
 
 /// Who wrote a profile.

@@ -148,6 +148,11 @@ pub(super) fn below_home(source: &Source, node: &Node, key: &str) -> Result<Vec<
     Ok(paths)
 }
 
+/// Whether this is a path that stays below a home, written out.
+pub(super) fn is_below_home(path: &str) -> bool {
+    !path.starts_with('~') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
 /// A path of this machine: absolute, or below the home with `~/` in front. Given as written.
 pub(super) fn place(source: &Source, text: &str, at: At, key: &str) -> Result<String, String> {
     let wrong = if !(text.starts_with('/') || text.starts_with("~/")) {

@@ -55,6 +55,8 @@ pub enum Report {
 /// What holds for a path.
 #[derive(Clone, Debug)]
 pub struct PathReport {
+    /// The commit whose policy it is, as asked for: `HEAD` or a revision.
+    pub by: String,
     /// Repository-relative.
     pub path: Vec<u8>,
     /// What is there in HEAD, in words.
@@ -106,6 +108,8 @@ pub struct ImportLine {
 /// What holds for an import.
 #[derive(Clone, Debug)]
 pub struct ImportReport {
+    /// As in [`PathReport::by`].
+    pub by: String,
     /// The file, repository-relative.
     pub path: Vec<u8>,
     /// Its language.
@@ -131,12 +135,13 @@ impl ImportReport {
     }
 }
 
-/// Answers a question by the policy of HEAD.
+/// Answers a question by the policy of HEAD, or of another commit.
 ///
 /// # Errors
 /// Exit 2 for a policy that cannot be used, 22 for a bad task, 64 for a path outside the repository
 /// or in a language whose imports are not read.
-pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Report> {
+pub fn explain(surroundings: &Surroundings, question: &Question, base: Option<&str>) -> Result<Report> {
+    let by = base.unwrap_or("HEAD");
     match question {
         Question::Word(word, task) => {
             if let Some(report) = code(word) {
@@ -148,21 +153,23 @@ pub fn explain(surroundings: &Surroundings, question: &Question) -> Result<Repor
                 .as_deref()
                 .map(|task| super::check::read_task(&surroundings.cwd, task))
                 .transpose()?;
-            let tree = head(&checkout)?;
+            let commit = commit(&checkout, base)?;
+            let tree = GitTree::of_commit(&checkout.repo, commit).map_err(GateError::from)?;
             if let Some(word) = word.to_str().filter(|word| !word.contains(['/', '.']))
                 && lookup(&tree, &path).map_err(GateError::from)?.is_none()
             {
                 mistyped(word)?;
             }
-            must_have_policy(surroundings, &checkout, &tree)?;
-            Ok(Report::Path(of_path(&tree, path, task.as_ref())?))
+            first_policy::must_be_in(&checkout, &surroundings.cwd, commit, &tree)?;
+            Ok(Report::Path(of_path(by, &tree, path, task.as_ref())?))
         }
         Question::Import { name, path } => {
             let checkout = surroundings.checkout()?;
             let path = relative(&checkout, &surroundings.cwd, path)?;
-            let tree = head(&checkout)?;
-            must_have_policy(surroundings, &checkout, &tree)?;
-            Ok(Report::Import(of_import(&tree, path, name)?))
+            let commit = commit(&checkout, base)?;
+            let tree = GitTree::of_commit(&checkout.repo, commit).map_err(GateError::from)?;
+            first_policy::must_be_in(&checkout, &surroundings.cwd, commit, &tree)?;
+            Ok(Report::Import(of_import(by, &tree, path, name)?))
         }
     }
 }
@@ -209,12 +216,15 @@ fn mistyped(word: &str) -> Result<(), Stop> {
     .hint(format!("agentgate explain ./{word}   # for a path of that name")))
 }
 
-fn head(checkout: &Checkout) -> Result<GitTree<'_>> {
-    Ok(GitTree::of_commit(&checkout.repo, checkout.head()?.commit).map_err(GateError::from)?)
-}
-
-fn must_have_policy(surroundings: &Surroundings, checkout: &Checkout, tree: &GitTree<'_>) -> Result<()> {
-    first_policy::must_be_in(checkout, &surroundings.cwd, checkout.head()?.commit, tree)
+/// The commit whose policy answers.
+fn commit(checkout: &Checkout, base: Option<&str>) -> Result<git2::Oid> {
+    let Some(base) = base else {
+        return Ok(checkout.head()?.commit);
+    };
+    Ok(checkout.commit(base)?.ok_or_else(|| {
+        Stop::new(Exit::PolicyUnusable, format!("--base {base} names no commit here"))
+            .hint("git fetch, or name a commit that git log shows")
+    })?)
 }
 
 /// From a path as typed to one from the root of the repository; nothing on the disk is asked, since
@@ -261,7 +271,7 @@ fn relative(checkout: &Checkout, cwd: &Path, given: &Path) -> Result<Vec<u8>> {
     Ok(names.join(&b'/'))
 }
 
-fn of_path(tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<PathReport> {
+fn of_path(by: &str, tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<PathReport> {
     let policy = Policy::of(tree).map_err(GateError::from)?;
     let there = lookup(tree, &path).map_err(GateError::from)?;
     let touched = match &there {
@@ -283,6 +293,7 @@ fn of_path(tree: &GitTree<'_>, path: Vec<u8>, task: Option<&Task>) -> Result<Pat
         Some(language) => lines(&policy, &path, language),
     };
     Ok(PathReport {
+        by: by.to_owned(),
         there: match there.map(|entry| entry.kind) {
             None => "not in HEAD",
             Some(Kind::Tree) => "a folder",
@@ -396,7 +407,7 @@ fn forbids(rule: &ImportRule, language: Language, import: &Import) -> &'static s
     }
 }
 
-fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportReport> {
+fn of_import(by: &str, tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportReport> {
     let policy = Policy::of(tree).map_err(GateError::from)?;
     let Some(language) = imports::language(&path) else {
         return Err(Stop::new(
@@ -473,6 +484,7 @@ fn of_import(tree: &GitTree<'_>, path: Vec<u8>, name: &str) -> Result<ImportRepo
         })
         .collect();
     Ok(ImportReport {
+        by: by.to_owned(),
         language,
         name: name.to_owned(),
         identity: import.identity,

@@ -20,6 +20,7 @@ pub mod implementer;
 pub mod init;
 pub mod jobs;
 pub mod land;
+pub mod mcp;
 pub mod open;
 pub mod preflight;
 pub mod remains;

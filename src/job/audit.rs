@@ -156,6 +156,10 @@ impl Audit<'_> {
             Event::Confined { .. } => {
                 self.expect(line, self.open.is_some(), "comes without a call that it holds");
             }
+            Event::StepOutput { step, .. } => {
+                let is_open = self.open.as_deref() == Some(step);
+                self.expect(line, is_open, "comes without a call that it is of");
+            }
             Event::StepFinished { step, end, millis, .. } => self.finished(line, step, end, *millis),
             Event::StepAnswered {
                 step, answered, tree, ..

@@ -208,7 +208,10 @@ pub fn fold(mut state: State, event: &Event) -> State {
             state.ended = None;
             state.reason.clear();
         }
-        Event::StepStarted { .. } | Event::StepAnswered { .. } | Event::CommitIntended { .. } => {}
+        Event::StepStarted { .. }
+        | Event::StepOutput { .. }
+        | Event::StepAnswered { .. }
+        | Event::CommitIntended { .. } => {}
         Event::NeedsHuman { .. }
         | Event::Kept { .. }
         | Event::Refused { .. }

@@ -200,6 +200,17 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<u64>,
     },
+    /// A line that a role has reported while its call lasts.
+    #[serde(rename = "step.output")]
+    StepOutput {
+        /// As in `step.started`.
+        step: String,
+        /// As in `step.started`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<u64>,
+        /// At most 300 characters, none of them a control character.
+        text: String,
+    },
     /// The first valid answer of a call, durable before anything is made of it.
     #[serde(rename = "step.answered")]
     StepAnswered {
@@ -430,6 +441,7 @@ impl Event {
             | Event::WorktreeAdded { .. }
             | Event::Confined { .. }
             | Event::StepStarted { .. }
+            | Event::StepOutput { .. }
             | Event::StepRetried { .. }
             | Event::CommitMade { .. }
             | Event::Kept { .. }

@@ -86,6 +86,24 @@ fn boot_id() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
+/// Longest chain of parents that is followed.
+const DEEPEST: usize = 4096;
+
+/// Whether this process started that one, or one of those that led to it. An orphan whose parents are gone counts
+/// as long as it has come to us, its subreaper.
+pub fn descends_from_us(pid: i32) -> bool {
+    let us = rustix::process::getpid().as_raw_pid();
+    let mut at = pid;
+    for _ in 0..DEEPEST {
+        match Stat::of(at) {
+            Some(stat) if stat.parent == us => return true,
+            Some(stat) if stat.parent > 1 => at = stat.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// The fields of `/proc/<pid>/stat` that are used here; see proc_pid_stat(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stat {

@@ -22,7 +22,7 @@ mod tree;
 mod warden;
 
 pub use agent_run::{AgentRun, Ending, Finished, Progress};
-pub use identity::{Found, ProcessId};
+pub use identity::{Found, ProcessId, descends_from_us};
 pub use marked::{MARK, end_marked};
 pub use outcome::{Outcome, Status, ToolError};
 pub use output::printable;

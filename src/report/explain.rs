@@ -38,7 +38,8 @@ fn shown(text: &str) -> String {
 }
 
 fn path(report: &PathReport) -> String {
-    let mut text = format!("{}: {}", render::path(&report.path), report.there);
+    let there = report.there.replace("HEAD", &render::path(report.by.as_bytes()));
+    let mut text = format!("{}: {there}", render::path(&report.path));
     if let Some(language) = report.language {
         text.push_str(&format!(", {}", language.name()));
     }
@@ -80,7 +81,7 @@ fn path(report: &PathReport) -> String {
             });
         }
     }
-    text.push_str("  by the policy of HEAD\n");
+    text.push_str(&format!("  by the policy of {}\n", render::path(report.by.as_bytes())));
     text
 }
 
@@ -134,6 +135,10 @@ fn words(line: &ImportLine) -> String {
 }
 
 fn import(report: &ImportReport) -> String {
+    let old = format!(
+        "not refused, since the file has it in {} already (`existing: deny` would refuse it)",
+        render::path(report.by.as_bytes())
+    );
     let mut text = format!(
         "{} in {} ({}): {}\n",
         shown(&report.name),
@@ -142,7 +147,7 @@ fn import(report: &ImportReport) -> String {
         if report.is_forbidden() {
             "forbidden (exit 5)"
         } else if report.is_old {
-            "not refused, since the file has it in HEAD already (`existing: deny` would refuse it)"
+            &old
         } else if report.areas.is_empty() {
             "no import rule looks at this file"
         } else {

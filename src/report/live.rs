@@ -36,6 +36,21 @@ pub fn line(text: &str) -> std::io::Result<bool> {
     }
 }
 
+/// Writes one message of a protocol as it is. False where nobody reads any more.
+///
+/// # Errors
+/// It cannot be written for another reason.
+pub fn message(line: &str) -> std::io::Result<bool> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    let text = format!("{line}\n");
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if reader_is_gone(&out, &error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Waits a moment. False once nobody reads our standard output, although nothing is to be printed.
 pub fn rest_while_read() -> bool {
     let out = rustix::stdio::stdout();

@@ -33,7 +33,7 @@ use crate::gate::{credentials, render};
 
 use crate::process::{is_device, terminal_is_gone};
 
-pub use live::{event, keep, line, news, rest_while_read};
+pub use live::{event, keep, line, message, news, rest_while_read};
 pub use progress::Terminal;
 
 /// What a command came to.

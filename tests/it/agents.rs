@@ -56,7 +56,7 @@ fn claude_reads_the_task_and_gets_its_own_variables_only() {
     let args = shown(&repo, "j1", "args.txt");
     assert!(args.starts_with("-p\n--no-session-persistence\n"), "{args}");
     assert!(
-        args.contains("\nBash Edit Write Read Glob Grep\n"),
+        args.contains("\nBash Edit Write Read Glob Grep mcp__agentgate\n"),
         "one argument: {args}"
     );
     assert!(
@@ -326,7 +326,7 @@ fn agents_lists_what_is_here_and_starts_nothing() {
         0,
         &[
             &format!("claude: {claude}\n  runs: claude -p --no-session-persistence "),
-            "--allowedTools 'Bash Edit Write Read Glob Grep' ",
+            "--allowedTools 'Bash Edit Write Read Glob Grep mcp__agentgate' ",
             "--model vendor/model-1 < {task_file}\n  set here: ANTHROPIC_API_KEY\n",
             "  logged in: ~/.codex/auth.json\n",
         ],

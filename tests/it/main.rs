@@ -27,6 +27,7 @@ mod graph;
 mod init;
 mod land;
 mod lock;
+mod mcp;
 mod oracle;
 mod preflight;
 mod real_agents;

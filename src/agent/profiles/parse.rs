@@ -4,7 +4,7 @@ use crate::gate::yaml::{self, Entry, Source, nearest};
 
 use super::super::command::Input;
 use super::super::values;
-use super::{Origin, Profile, Profiles, SANDBOX};
+use super::{Mcp, Origin, Profile, Profiles, SANDBOX};
 
 /// Keys of a profile.
 pub const KEYS: &[&str] = &[
@@ -18,6 +18,7 @@ pub const KEYS: &[&str] = &[
     "home_files",
     "home_folders",
     "needs",
+    "mcp",
     "note",
 ];
 
@@ -74,7 +75,7 @@ fn profile(source: &Source, entry: &Entry, old: Option<Profile>, origin: Origin)
         },
         None => new(&entry.key, origin),
     };
-    let (mut input, mut programs, mut generic, mut own_sandbox) = (None, None, None, None);
+    let (mut input, mut programs, mut generic, mut own_sandbox, mut its_mcp) = (None, None, None, None, None);
     let mut place = entry.at;
     for entry in source.map(&entry.value, &key)? {
         let (inner, value) = (format!("{key}.{}", entry.key), &entry.value);
@@ -85,6 +86,8 @@ fn profile(source: &Source, entry: &Entry, old: Option<Profile>, origin: Origin)
                 // Another program than the one whose names are known.
                 profile.programs.clear();
                 profile.generic.clear();
+                // It may not know the arguments, and not read the settings.
+                profile.mcp = Mcp::default();
             }
             "programs" => programs = Some(program_names(source, value, &inner)?),
             "generic" => generic = Some(program_names(source, value, &inner)?),
@@ -100,6 +103,7 @@ fn profile(source: &Source, entry: &Entry, old: Option<Profile>, origin: Origin)
             "home_files" => profile.home_files = values::below_home(source, value, &inner)?,
             "home_folders" => profile.home_folders = values::below_home(source, value, &inner)?,
             "needs" => profile.needs = values::below_home(source, value, &inner)?,
+            "mcp" => its_mcp = Some(mcp(source, entry, &inner)?),
             "note" => profile.note = source.string(value, &format!("`{inner}`"))?.to_owned(),
             other => {
                 let message = format!("unknown key `{key}.{}`", other.escape_debug());
@@ -115,6 +119,7 @@ fn profile(source: &Source, entry: &Entry, old: Option<Profile>, origin: Origin)
         let hint = "add `command: my-agent --flags {task_file}`, or name a profile that comes with agentgate";
         return Err(source.fault(entry.at, &format!("`{key}` has no command"), hint));
     }
+    profile.mcp = its_mcp.unwrap_or(profile.mcp);
     profile.programs = programs.unwrap_or(profile.programs);
     profile.generic = generic.unwrap_or(profile.generic);
     if profile.programs.is_empty() {
@@ -153,6 +158,7 @@ fn new(name: &str, origin: Origin) -> Profile {
         home_files: Vec::new(),
         home_folders: Vec::new(),
         needs: Vec::new(),
+        mcp: Mcp::default(),
         note: String::new(),
     }
 }
@@ -160,6 +166,36 @@ fn new(name: &str, origin: Origin) -> Profile {
 fn program_names(source: &Source, node: &yaml::Node, key: &str) -> Result<Vec<String>, String> {
     let names = source.strings(node, key)?;
     Ok(names.into_iter().map(|(name, _)| name.to_owned()).collect())
+}
+
+/// Arguments and settings that give it an MCP server. They replace those that were there; `none` takes them away.
+fn mcp(source: &Source, entry: &Entry, key: &str) -> Result<Mcp, String> {
+    let mut found = Mcp::default();
+    if matches!(&entry.value.value, yaml::Value::Text(text) if text == "none") {
+        return Ok(found);
+    }
+    for entry in source.map(&entry.value, key)? {
+        let inner = format!("{key}.{}", entry.key);
+        match entry.key.as_str() {
+            "args" => found.args = values::words(source, &entry.value, &inner)?,
+            "files" => {
+                for file in source.map(&entry.value, &inner)? {
+                    let name = file.key.as_str();
+                    if !values::is_below_home(name) {
+                        let message = format!("`{inner}` names no file below the home: {}", name.escape_debug());
+                        return Err(source.fault(file.at, &message, "a relative path such as .agent/settings.json"));
+                    }
+                    let text = source.string(&file.value, &format!("`{inner}.{name}`"))?;
+                    found.files.push((name.to_owned(), text.to_owned()));
+                }
+            }
+            other => {
+                let message = format!("unknown key `{key}.{}`", other.escape_debug());
+                return Err(source.fault(entry.at, &message, "known here: args, files"));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Arguments where agentgate confines it, and where it does not.

@@ -133,6 +133,7 @@ impl Workspace {
             task_file: bench.mark,
             role: ROLE,
             outbox: &self.places.private.join("outbox"),
+            mcp: None,
             home: &home.variables,
             worktree: &self.places.worktree,
         };

@@ -108,7 +108,7 @@ impl Job {
         })
     }
 
-    fn valid(&self, name: &str, bytes: &[u8]) -> Result<Answer, String> {
+    pub(super) fn valid(&self, name: &str, bytes: &[u8]) -> Result<Answer, String> {
         let answer = Answer::parse(name, bytes)?;
         if !search(bytes).is_empty() {
             return Err(format!("{name} holds a credential, which cannot go into the record"));
@@ -116,7 +116,14 @@ impl Job {
         Ok(answer)
     }
 
-    fn record_answer(&mut self, call: &Call, number: u64, answer: &Answer, name: &str, bytes: &[u8]) -> Result<()> {
+    pub(super) fn record_answer(
+        &mut self,
+        call: &Call,
+        number: u64,
+        answer: &Answer,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<()> {
         let file = self.owner.folder.save(&format!("call-{number}-{name}"), bytes)?;
         let answered = match answer {
             Answer::Plan(plan) => Answered::Plan {
@@ -175,7 +182,7 @@ impl Job {
     }
 
     /// A file of the record that an event names, unchanged since.
-    fn recorded(&self, file: &FileRef) -> Result<Vec<u8>> {
+    pub(super) fn recorded(&self, file: &FileRef) -> Result<Vec<u8>> {
         let bytes = files::read_small(&self.owner.folder.path.join(&file.name), answer::MAX)
             .with_context(|| format!("cannot read {} of the record", file.name))?;
         if crate::job::log::sha256_hex(&[&bytes]) != file.sha256 {
@@ -217,6 +224,15 @@ impl Job {
         let put = |name: &str, bytes: &[u8]| {
             files::replace(&folder.join(name), bytes, 0o600).with_context(|| format!("cannot write {name}"))
         };
+        // What an earlier call was told is no input of this one.
+        for name in [PLAN, "step.json", "change.patch", "invariants.yml", "findings.json"] {
+            match std::fs::remove_file(folder.join(name)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error).with_context(|| format!("cannot remove {name}"));
+                }
+                _ => {}
+            }
+        }
         let plan = self.plan()?;
         if let Some(plan) = &plan {
             put(PLAN, pretty(plan)?.as_bytes())?;
@@ -438,7 +454,9 @@ fn pretty(value: &impl serde::Serialize) -> Result<String> {
 /// How a role answers.
 fn answer_words(role: Role, outbox: &str) -> String {
     let ask = format!(
-        "Where only a person can decide, write {outbox}/{NEEDS_HUMAN}: {{\"reason\": \"...\", \"question\": \"...\"}}\n"
+        "Where only a person can decide, write {outbox}/{NEEDS_HUMAN}: {{\"reason\": \"...\", \"question\": \"...\"}}\n\
+         Where you have the tools of the MCP server `agentgate`, they take the same answers and say at once whether \
+         one counts.\n"
     );
     match role {
         Role::Planner => format!(

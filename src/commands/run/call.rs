@@ -3,14 +3,15 @@
 //! Invariants: what a writing role left is one tree, and saved, before its step is said to be finished; a reading
 //! role cannot write in the worktree that it judges, and its answer is durable before anything is made of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::desk::socket_of;
 use super::prepare::{Job, Seat};
 use super::words::{agent_end, end_words, last_lines, speaks_of_a_wall};
-use crate::agent::command::{AgentCommand, CommandError, Fill, Stdin};
+use crate::agent::command::{AgentCommand, CommandError, Connector, Fill, Stdin};
 use crate::agent::environment::{self, AgentEnvironment, Filter, Given};
 use crate::agent::home::Home;
 use crate::commands::{Watch, own_sandbox};
@@ -39,6 +40,16 @@ struct Start {
     /// What it is told, on standard input where its command does not name it.
     brief: PathBuf,
     limit: Duration,
+}
+
+/// What a call came to.
+struct Ran {
+    end: AgentEnd,
+    /// Processes that it left.
+    leftovers: usize,
+    duration: Duration,
+    /// Its answer came over MCP and is in the record.
+    answered: bool,
 }
 
 impl Job {
@@ -86,7 +97,8 @@ impl Job {
         self.owner.append_all(&[started, confined])?;
         watch.step(&self.banner(call, &start.seat, start.limit, &tier));
         self.withheld.clone_from(&start.environment.withheld);
-        let (end, leftovers, duration) = self.run(start, &worktree, &name, watch)?;
+        let ran = self.run(start, call, &worktree, &name, watch)?;
+        let (end, leftovers, duration) = (ran.end, ran.leftovers, ran.duration);
         // Whoever stood still as long may have lost the job to another one.
         self.owner.must_be_sole()?;
         self.take_worktree_back(&worktree)?;
@@ -117,8 +129,8 @@ impl Job {
         };
         // An answer comes first: what a role has answered it is not asked again.
         let answer = match call.number {
-            Some(number) => self.take_answer(call, number, &end)?,
-            None => Ok(()),
+            Some(number) if !ran.answered => self.take_answer(call, number, &end)?,
+            _ => Ok(()),
         };
         if call.role.writes() {
             // What it left is saved first: a step that is finished is not made again.
@@ -204,6 +216,7 @@ impl Job {
             task_file: &self.task_file,
             role: seat.role.name(),
             outbox: &self.outbox,
+            mcp: None,
             home: &home.variables,
             worktree: &worktree.path,
         }
@@ -237,6 +250,9 @@ impl Job {
             Some(_) => self.write_brief(call)?,
         };
         let home_folder = private.join("home");
+        let socket = self.mcp_socket();
+        let own = std::env::current_exe().ok().filter(|program| program.exists());
+        let connector = own.as_deref().and_then(|program| Connector::new(program, &socket));
         let fill = Fill {
             task_file: &brief,
             task: &text,
@@ -246,6 +262,7 @@ impl Job {
             home: &home_folder,
             tmp: &private.join("tmp"),
             own_sandbox: own_sandbox(seat.walls.layers),
+            connector,
         };
         let filled = seat.agent.clone()?.fill(&fill);
         let own_variables = seat.effective.variables(&fill);
@@ -257,16 +274,24 @@ impl Job {
             &self.surroundings.vars,
             effective.filter(),
             &effective.pass_env,
-            &self.given(&home, worktree, &seat),
+            &Given {
+                mcp: Some(&socket),
+                ..self.given(&home, worktree, &seat)
+            },
         );
         let filled = filled.and_then(|command| {
             environment.set(own_variables?);
             Ok(command)
         });
+        if let Ok(command) = &filled {
+            self.write_settings(&home_folder, command)?;
+        }
         let program = seat.agent.clone()?.program().to_owned();
         let mut plan = seat
             .walls
             .agent(&self.checkout, &self.places, &program, &self.surroundings);
+        // The connector is this program.
+        plan.needed.extend(own);
         if !call.role.writes() {
             plan.writable.retain(|path| *path != worktree.path);
             plan.needed.push(worktree.path.clone());
@@ -297,20 +322,41 @@ impl Job {
         Duration::from_secs(own.min(left))
     }
 
-    /// How it ended, how many processes it left, and how long it took.
-    fn run(
-        &mut self,
-        mut start: Start,
-        worktree: &Worktree,
-        log: &str,
-        watch: &dyn Watch,
-    ) -> Result<(AgentEnd, usize, Duration)> {
+    /// Writes what a profile has in its agent's own settings, where the person has put no file of theirs.
+    fn write_settings(&mut self, home: &Path, command: &AgentCommand) -> Result<()> {
+        for (name, text) in &command.files {
+            let path = home.join(name);
+            if path.exists() {
+                self.notices.push(format!(
+                    "{name} is the person's own: agentgate's MCP server was not added to it"
+                ));
+                continue;
+            }
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            }
+            files::replace(&path, text.as_bytes(), 0o600)?;
+        }
+        Ok(())
+    }
+
+    /// Where the tools of a call are served.
+    fn mcp_socket(&self) -> PathBuf {
+        socket_of(&self.task_file)
+    }
+
+    fn run(&mut self, mut start: Start, call: &Call, worktree: &Worktree, log: &str, watch: &dyn Watch) -> Result<Ran> {
         let log = self.owner.folder.path.join(log);
         let command = match start.filled {
             Ok(command) => command,
             Err(error) => {
                 let error = error.to_string();
-                return Ok((AgentEnd::NotStarted { error }, 0, Duration::ZERO));
+                return Ok(Ran {
+                    end: AgentEnd::NotStarted { error },
+                    leftovers: 0,
+                    duration: Duration::ZERO,
+                    answered: false,
+                });
             }
         };
         let run = AgentRun {
@@ -326,16 +372,26 @@ impl Job {
             idle: start.seat.effective.idle_timeout.map(Duration::from_secs),
             grace: AgentRun::GRACE,
         };
-        let finished = run.run(&mut |progress| watch.agent(progress.elapsed, progress.last_line));
+        let mut serving = self.serve(call)?;
+        let finished = run.run(&mut |progress| {
+            watch.agent(progress.elapsed, progress.last_line);
+            self.hear(&mut serving, call, watch);
+        });
         watch.settled();
         self.settle_home(&mut start.home);
+        let answered = self.served(serving, call, watch);
         let finished = finished?;
         if let Some(error) = finished.log_error {
             anyhow::bail!("the agent's output could not be recorded: {error}");
         }
         self.last_output = last_lines(&finished.last_lines);
         self.met_a_wall = speaks_of_a_wall(&String::from_utf8_lossy(&finished.last_lines));
-        Ok((agent_end(finished.ending), finished.leftovers, finished.duration))
+        Ok(Ran {
+            end: agent_end(finished.ending),
+            leftovers: finished.leftovers,
+            duration: finished.duration,
+            answered: answered?,
+        })
     }
 }
 

@@ -9,6 +9,7 @@ mod call;
 mod checks;
 mod copy;
 mod credentials;
+mod desk;
 mod freeze;
 mod home;
 mod inputs;
