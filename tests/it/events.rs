@@ -32,6 +32,7 @@ fn every_log_of_version_1_tells_what_it_told() {
         ("killed", 23, Exit::Ok, Some(1), Some(0)),
         ("stopped", 11, Exit::Interrupted, Some(1), None),
         ("roles", 53, Exit::Ok, Some(3), Some(0)),
+        ("tools", 17, Exit::Ok, Some(1), Some(0)),
     ] {
         let (log, state) = read(name);
         assert_eq!(log.lines.len(), lines, "{name}");
@@ -68,7 +69,7 @@ fn every_log_of_version_1_tells_what_it_told() {
 #[test]
 fn together_they_have_every_kind_that_version_1_writes() {
     let mut kinds = BTreeSet::new();
-    for name in ["kept", "refused", "failed", "killed", "stopped", "roles"] {
+    for name in ["kept", "refused", "failed", "killed", "stopped", "roles", "tools"] {
         kinds.extend(read(name).0.lines.into_iter().map(|line| line.kind));
     }
     let expected = [
@@ -91,6 +92,7 @@ fn together_they_have_every_kind_that_version_1_writes() {
         "preflight.passed",
         "step.answered",
         "step.finished",
+        "step.output",
         "step.retried",
         "step.started",
         "worktree.added",
@@ -102,7 +104,7 @@ fn together_they_have_every_kind_that_version_1_writes() {
 /// arrives at what was done.
 #[test]
 fn each_beginning_of_a_log_says_what_came_next() {
-    for name in ["kept", "refused", "failed", "killed", "stopped", "roles"] {
+    for name in ["kept", "refused", "failed", "killed", "stopped", "roles", "tools"] {
         let (log, _) = read(name);
         let mut state = State::default();
         for line in &log.lines {

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::prepare::Job;
 use crate::commands::Watch;
+use crate::gate::credentials::search;
 use crate::gate::{self, POLICY_PATH};
 use crate::git::from_git2;
 use crate::git::tree::GitTree;
@@ -391,6 +392,11 @@ impl RoleDesk {
             }
             "report_progress" => {
                 let Progress { text } = serde_json::from_str(arguments)?;
+                if !search(text.as_bytes()).is_empty() {
+                    return Ok(Reply::Failed(
+                        "the text holds a credential, which cannot go into the record".to_owned(),
+                    ));
+                }
                 match self.asks.send(Ask::Progress(answer::line(text.trim()))) {
                     Ok(()) => Reply::Text("shown".to_owned()),
                     Err(_) => Reply::Failed("the call is over".to_owned()),

@@ -119,7 +119,13 @@ fn any_role_can_ask_for_a_person() {
 #[test]
 fn a_credential_is_no_answer() {
     let token = super::super::support::tokens::github();
-    let repo = with(&[("implementer", IMPLEMENT), ("reviewer", "")], "");
+    let repo = with(&[("implementer", ""), ("reviewer", "")], "");
+    let told_of = lines(&[call(1, "report_progress", json!({"text": format!("key {token}")}))]);
+    becomes(
+        &repo,
+        "implementer",
+        &format!("{IMPLEMENT}\n{}", asking(&repo, &told_of)),
+    );
     let review = json!({"decision": "approve", "summary": token, "findings": []});
     let sent = lines(&[
         call(1, "submit_review", review),
@@ -127,6 +133,8 @@ fn a_credential_is_no_answer() {
     ]);
     becomes(&repo, "reviewer", &asking(&repo, &sent));
     run(&repo).expect(0, &[]);
+    assert!(text(by_id(&told(&repo, 1), 1)).contains("credential"));
+    assert!(of_kind(&repo, "step.output").is_empty());
     assert!(text(by_id(&told(&repo, 2), 1)).contains("credential"));
     let kept = fs::read_to_string(record(&repo, JOB).join("call-2-review.json")).expect("it is there");
     assert!(!kept.contains(&token));
