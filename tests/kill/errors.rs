@@ -4,7 +4,7 @@ use super::support::jobs::verified;
 use super::support::program::Outcome;
 use super::support::scene::{self, JOB};
 use super::trials::{goes_on, never_began, same};
-use super::world::{Facts, World};
+use super::world::{Facts, Variant, World};
 
 /// After one call failed: the job stopped with 1, or the call did not matter.
 pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
@@ -52,15 +52,24 @@ pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
     assert!(outcome.code == 1 || end["exit"] == outcome.code, "{end:#}");
     let recorded = end["exit"].as_i64().expect("a code") as i32;
     assert!([1, 10, 16].contains(&recorded), "{end:#}");
+    // In a job of several roles a step has a candidate when it is finished.
+    let (kind, first, work) = match world.variant {
+        Variant::Roles => ("step.finished", "implement-1", "payments/one.ts"),
+        _ => ("step.started", "implement", "payments/new.ts"),
+    };
     let ran = events
         .iter()
-        .any(|event| event["event"] == "step.started" && event["step"] == "implement");
+        .any(|event| event["event"] == kind && event["step"] == first);
     let is_left = end["left"] == true;
     if is_left {
         let place = scene::worktree(&world.repo, JOB);
-        assert!(place.join("payments/pay.ts").exists(), "{} is gone", place.display());
+        assert!(
+            place.join(world.variant.work().0).exists(),
+            "{} is gone",
+            place.display()
+        );
     } else if has("step.finished") && ran {
-        let candidate = format!("refs/agentgate/jobs/{JOB}:candidate/payments/new.ts");
+        let candidate = format!("refs/agentgate/jobs/{JOB}:candidate/{work}");
         world
             .repo
             .program("git")

@@ -18,6 +18,7 @@
 
 mod errors;
 mod random;
+mod roles;
 mod support;
 mod trace;
 mod trials;

@@ -128,7 +128,7 @@ impl Plan {
     pub fn trials(&self, random: &mut Random, all: bool) -> Vec<Trial> {
         let mut groups: Vec<Vec<Trial>> = Vec::new();
         for (&variant, one) in &self.of {
-            let group = |name: &[&'static str; 4]| {
+            let group = |name: &[&'static str; 5]| {
                 name[Variant::ALL
                     .iter()
                     .position(|&other| other == variant)
@@ -140,6 +140,8 @@ impl Plan {
                 Variant::Passes => 0,
                 Variant::Lands => appends.last().map_or(0, |call| call.at - 10),
                 Variant::Refused | Variant::Fails => appends.get(8).map_or(0, |call| call.at),
+                // As `Passes` up to the first call.
+                Variant::Roles => appends.get(3).map_or(0, |call| call.at),
             };
             let kill = |call: &Call, group, tail, second| Trial {
                 group,
@@ -155,7 +157,7 @@ impl Plan {
                 .iter()
                 .filter(|call| call.changes() && call.at >= from)
                 .collect();
-            let name = group(&["kill-passes", "kill-lands", "kill-refused", "kill-fails"]);
+            let name = group(&["kill-passes", "kill-lands", "kill-refused", "kill-fails", "kill-roles"]);
             groups.push(changes.iter().map(|call| kill(call, name, Tail::Whole, None)).collect());
             let mut twice = Vec::new();
             for call in changes.iter().filter(|call| all || call.at % 2 == 0) {
@@ -164,22 +166,30 @@ impl Plan {
                     let second = Harm::Kill(second.name, second.nth);
                     twice.push(kill(
                         call,
-                        group(&["twice-passes", "twice-lands", "twice-refused", "twice-fails"]),
+                        group(&[
+                            "twice-passes",
+                            "twice-lands",
+                            "twice-refused",
+                            "twice-fails",
+                            "twice-roles",
+                        ]),
                         Tail::Whole,
                         Some(second),
                     ));
                 }
             }
             groups.push(twice);
-            if variant == Variant::Passes {
+            if [Variant::Passes, Variant::Roles].contains(&variant) {
+                let of_both = |names: [&'static str; 2]| names[usize::from(variant == Variant::Roles)];
+                let appends = appends.iter().filter(|call| call.at >= from);
                 let torn = |tail, name| {
                     appends
-                        .iter()
+                        .clone()
                         .map(move |call| kill(call, name, tail, None))
                         .collect::<Vec<_>>()
                 };
-                groups.push(torn(Tail::Torn, "torn"));
-                groups.push(torn(Tail::Zeros, "zeros"));
+                groups.push(torn(Tail::Torn, of_both(["torn", "torn-roles"])));
+                groups.push(torn(Tail::Zeros, of_both(["zeros", "zeros-roles"])));
                 let harm = |call: &Call, group, harm| Trial {
                     group,
                     at: call.nth,
@@ -189,26 +199,41 @@ impl Plan {
                     second: None,
                     what: call.line.chars().take(160).collect(),
                 };
-                let of = |name: &'static str| one.calls.iter().filter(move |call| call.name == name);
+                let of = |name: &'static str| {
+                    let calls = one.calls.iter().filter(move |call| call.at >= from);
+                    calls.filter(move |call| call.name == name)
+                };
                 groups.push(
                     of("write")
-                        .map(|call| harm(call, "full", Harm::Full(call.nth)))
+                        .map(|call| harm(call, of_both(["full", "full-roles"]), Harm::Full(call.nth)))
                         .collect(),
                 );
                 groups.push(
                     of("write")
-                        .map(|call| harm(call, "full-from", Harm::FullFrom(call.nth)))
+                        .map(|call| {
+                            harm(
+                                call,
+                                of_both(["full-from", "full-from-roles"]),
+                                Harm::FullFrom(call.nth),
+                            )
+                        })
                         .collect(),
                 );
                 groups.push(
                     of("fdatasync")
-                        .map(|call| harm(call, "unsynced", Harm::Unsynced(call.nth)))
+                        .map(|call| harm(call, of_both(["unsynced", "unsynced-roles"]), Harm::Unsynced(call.nth)))
                         .collect(),
                 );
             }
             let count = if variant == Variant::Passes { 110 } else { 30 };
             let moments = (0..count).map(|at| Trial {
-                group: group(&["moment-passes", "moment-lands", "moment-refused", "moment-fails"]),
+                group: group(&[
+                    "moment-passes",
+                    "moment-lands",
+                    "moment-refused",
+                    "moment-fails",
+                    "moment-roles",
+                ]),
                 at,
                 variant,
                 blow: Blow::Moment(random.below(1000)),
@@ -342,10 +367,11 @@ pub fn goes_on(world: &World, code: i32, facts: &Facts) {
     assert!(before == world.log(), "resume of a job that is over wrote to its log");
     let row = super::support::scene::row(&world.repo, JOB);
     let place = row["worktree"].as_str().map(str::to_owned);
-    if code == 0 && world.variant == Variant::Passes {
+    if [Variant::Passes, Variant::Roles].contains(&world.variant) {
         let place = place.unwrap_or_else(|| panic!("no worktree in {row:#}"));
-        let pay = fs::read_to_string(std::path::Path::new(&place).join("payments/pay.ts"));
-        assert_eq!(pay.ok().as_deref(), Some("export const pay = 2;\n"), "{row:#}");
+        let (name, content) = world.variant.work();
+        let found = fs::read_to_string(std::path::Path::new(&place).join(name));
+        assert_eq!(found.ok().as_deref(), Some(content), "{row:#}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::roles;
 use super::support::jobs::{sha256, verified};
 use super::support::program::{Outcome, Program};
 use super::support::repo::Repo;
@@ -22,16 +23,32 @@ pub enum Variant {
     Refused,
     /// The agent fails.
     Fails,
+    /// Four roles, six calls; kept.
+    Roles,
 }
 
 impl Variant {
-    pub const ALL: [Variant; 4] = [Variant::Passes, Variant::Lands, Variant::Refused, Variant::Fails];
+    pub const ALL: [Variant; 5] = [
+        Variant::Passes,
+        Variant::Lands,
+        Variant::Refused,
+        Variant::Fails,
+        Variant::Roles,
+    ];
 
     pub fn code(self) -> i32 {
         match self {
-            Variant::Passes | Variant::Lands => 0,
+            Variant::Passes | Variant::Lands | Variant::Roles => 0,
             Variant::Refused => 5,
             Variant::Fails => 16,
+        }
+    }
+
+    /// A file that its first agent who writes changes, and how.
+    pub fn work(self) -> (&'static str, &'static str) {
+        match self {
+            Variant::Roles => ("payments/one.ts", "one\n"),
+            _ => ("payments/pay.ts", "export const pay = 2;\n"),
         }
     }
 }
@@ -81,7 +98,10 @@ impl World {
     pub fn new(variant: Variant) -> World {
         let repo = Repo::empty();
         repo.write("architecture/invariants.yml", POLICY);
-        repo.write("architecture/agentgate.yml", SETTINGS);
+        match variant {
+            Variant::Roles => roles::settle(&repo),
+            _ => repo.write("architecture/agentgate.yml", SETTINGS),
+        }
         repo.write(".gitignore", "local.env\n*.log\n");
         repo.write("payments/pay.ts", "export const pay = 1;\n");
         repo.write("payments/old.ts", "export const old = 1;\n");
@@ -99,6 +119,7 @@ impl World {
             Variant::Passes | Variant::Lands => AGENT.to_owned(),
             Variant::Refused => format!("{AGENT}echo 'import \"redis\";' > payments/new.ts\n"),
             Variant::Fails => format!("{AGENT}exit 3\n"),
+            Variant::Roles => String::new(),
         };
         let top = self.repo.top();
         let (task, artifacts) = (top.join("task.md"), top.join("artifacts"));
@@ -107,11 +128,16 @@ impl World {
         } else {
             &[]
         };
-        self.around(program)
-            .args(["run", "--job-id", JOB])
-            .args(land)
-            .args(["--artifacts".as_ref(), artifacts.as_os_str(), task.as_os_str()])
-            .args(["--", "sh", "-c", &script])
+        let program = self.around(program).args(["run", "--job-id", JOB]).args(land).args([
+            "--artifacts".as_ref(),
+            artifacts.as_os_str(),
+            task.as_os_str(),
+        ]);
+        match self.variant {
+            // Who works stands in the settings.
+            Variant::Roles => program,
+            _ => program.args(["--", "sh", "-c", &script]),
+        }
     }
 
     /// The same for any other verb.
@@ -145,14 +171,26 @@ impl World {
         say("exit", code.to_string());
         let log = String::from_utf8(self.log()).expect("text");
         let events = verified(&log, JOB);
-        for (name, value) in meaning(&events) {
+        let is_roles = self.variant == Variant::Roles;
+        for (name, value) in meaning(&events, is_roles) {
             say(&name, value);
+        }
+        if is_roles {
+            for (name, value) in roles::meaning(&events) {
+                say(&name, value);
+            }
+            for (name, value) in roles::files(repo, &self.record(), &events) {
+                say(&name, value);
+            }
         }
         self.record_is_whole(&events);
         let mut record = names(&self.record());
         record.retain(|name| self.variant != Variant::Lands || name != "report.json");
         // What the killed agent had done is there beside it; an event names it, as of every other file.
         record.retain(|name| !name.starts_with("attempt-"));
+        if is_roles {
+            roles::renumber(&mut record, &events);
+        }
         say("record", record.join(" "));
         say("patch", text(&self.record().join("change.patch")));
         say("agent.log", text(&self.record().join("agent.log")));
@@ -199,7 +237,7 @@ impl World {
         say("worktrees", names(&repo.root.join(".git/worktrees")).len().to_string());
         let row = scene::row(repo, JOB);
         say("state", row["state"].to_string());
-        if code == 0 && self.variant == Variant::Passes {
+        if [Variant::Passes, Variant::Roles].contains(&self.variant) {
             let place = PathBuf::from(row["worktree"].as_str().unwrap_or_default());
             let there = repo.beside(
                 &place
@@ -291,10 +329,11 @@ impl World {
             "the ref's log is no beginning of the log"
         );
         let last = copy.lines().last().expect("a line");
-        let expected = if self.variant.code() == 0 {
-            "gate.finished"
-        } else {
-            "job."
+        let expected = match self.variant {
+            // Every role's answer is in it.
+            Variant::Roles => "step.finished",
+            variant if variant.code() == 0 => "gate.finished",
+            _ => "job.",
         };
         // An owner that came later stands in it too.
         assert!(
@@ -317,6 +356,9 @@ impl World {
     }
 
     fn listed(&self, archive: &Path) -> String {
+        if !archive.exists() {
+            return "there is none".to_owned();
+        }
         self.repo
             .program("tar")
             .args(["-tf".as_ref(), archive.as_os_str()])
@@ -330,7 +372,7 @@ impl World {
     pub fn nothing_left(&self) {
         let repo = &self.repo;
         assert_eq!(
-            scene::processes(repo, JOB),
+            scene::processes_below(&repo.top()),
             Vec::<String>::new(),
             "processes of the job are alive"
         );
@@ -378,7 +420,7 @@ fn is_temporary(path: &Path) -> bool {
 }
 
 /// Names in a folder, sorted.
-fn names(folder: &Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> = entries
         .map(|entry| {
@@ -424,16 +466,22 @@ fn plain(path: &Path) -> String {
     }
 }
 
-fn text(path: &Path) -> String {
+pub fn text(path: &Path) -> String {
     fs::read(path).map_or_else(
         |error| format!("{:?}", error.kind()),
         |bytes| String::from_utf8_lossy(&bytes).into_owned(),
     )
 }
 
+/// What an event says under these keys.
+pub fn keep(event: &Value, keys: &[&str]) -> String {
+    let texts: Vec<String> = keys.iter().map(|key| format!("{key}={}", event[*key])).collect();
+    texts.join(" ")
+}
+
 /// The events without what each run has its own of.
 #[track_caller]
-fn meaning(events: &[Value]) -> Vec<(String, String)> {
+fn meaning(events: &[Value], is_roles: bool) -> Vec<(String, String)> {
     let of = |kind: &'static str| events.iter().filter(move |event| event["event"] == kind);
     let mut found = Vec::new();
     // No step's effect is there twice.
@@ -458,18 +506,18 @@ fn meaning(events: &[Value]) -> Vec<(String, String)> {
         (1..=owners.len() as u64).collect::<Vec<_>>(),
         "epochs of the owners"
     );
-    let implemented = |kind| of(kind).filter(|event| event["step"] == "implement").count();
-    let retried = implemented("step.retried");
-    assert!(
-        retried <= 1 && implemented("step.finished") == 1 + retried,
-        "the agent's step is finished once: {events:#?}"
-    );
-    let keep = |event: &Value, keys: &[&str]| {
-        keys.iter()
-            .map(|key| format!("{key}={}", event[*key]))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
+    if !is_roles {
+        let implemented = |kind| of(kind).filter(|event| event["step"] == "implement").count();
+        let retried = implemented("step.retried");
+        assert!(
+            retried <= 1 && implemented("step.finished") == 1 + retried,
+            "the agent's step is finished once: {events:#?}"
+        );
+        let last = of("step.finished")
+            .rfind(|event| event["step"] == "implement")
+            .expect("the agent ended");
+        found.push(("agent".to_owned(), keep(last, &["ending", "status"])));
+    }
     for (kind, keys) in [
         (
             "job.created",
@@ -502,10 +550,6 @@ fn meaning(events: &[Value]) -> Vec<(String, String)> {
                 .map(|(index, event)| (format!("{kind} {index}"), keep(event, keys))),
         );
     }
-    let last = of("step.finished")
-        .rfind(|event| event["step"] == "implement")
-        .expect("the agent ended");
-    found.push(("agent".to_owned(), keep(last, &["ending", "status"])));
     let checks: Vec<String> = of("check.finished")
         .map(|event| keep(event, &["check", "name", "on", "ending", "status"]))
         .collect();

@@ -65,7 +65,8 @@ impl Job {
         if !self.walls.layers.mounts {
             self.before = Some(Fingerprint::take(&self.checkout, &self.owner.folder.id)?);
         }
-        if call.role.writes()
+        // Whoever reads what was written finds it as its writer did, also in a worktree that was made anew.
+        if (call.role.writes() || self.owner.state.progress.good.is_some())
             && !self.ready
             && let Some(ending) = self.make_ready(&worktree, &start, watch)?
         {
@@ -190,7 +191,7 @@ impl Job {
         }
     }
 
-    /// Copies and commands before the first role that writes. Where that fails, how the job ends.
+    /// Copies and commands before the first role that writes, and again in each worktree that is made after it. Where that fails, how the job ends.
     fn make_ready(&mut self, worktree: &Worktree, start: &Start, watch: &dyn Watch) -> Result<Option<Ending>> {
         // The repository's own commands need tools, not the keys of the agent that comes after them.
         let given = Given {

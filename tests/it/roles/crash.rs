@@ -77,6 +77,28 @@ fn whoever_was_at_work_begins_its_step_again_and_nobody_else() {
 }
 
 #[test]
+fn a_reviewer_that_was_killed_finds_the_worktree_set_up_again() {
+    let repo = with(
+        &[
+            ("implementer", "test -f ready.log && echo new > payments/new.ts"),
+            ("reviewer", "sleep 60"),
+        ],
+        "setup: [[sh, -c, 'echo ready > ready.log']]\n",
+    );
+    repo.change(".gitignore", "*.log\n");
+    let mut running = job(&repo).spawn();
+    until("the reviewer is at work", || {
+        steps_if_any(&repo).last().is_some_and(|step| step == "review-1")
+    });
+    running.signal(9);
+    running.wait();
+    until("nothing of it is left", || processes(&repo, JOB).is_empty());
+    becomes(&repo, "reviewer", &format!("test -f ready.log && {APPROVE}"));
+    repo.agentgate(["resume", JOB]).expect(0, &["verdict=ok"]);
+    assert_eq!(steps(&repo), ["implement", "review-1", "review-1"]);
+}
+
+#[test]
 fn a_job_that_waits_for_a_person_waits_on_after_a_crash_of_the_answer() {
     let repo = with(
         &[
