@@ -1,6 +1,8 @@
 //! `agentgate drop` and `agentgate open`: nothing of a person's is deleted, nothing of an agent's
 //! is run.
 
+mod ignored;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use super::outside::rules_of;
 use super::prepare::{Job, Seat};
 use crate::commands::Watch;
+use crate::commands::remains::remember_ignored;
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::credentials::search;
@@ -352,6 +353,7 @@ impl Job {
                 None => self.places.private.join(SAVED_INDEX),
             };
             copy_index(&index, &worktree.admin.join("index"))?;
+            remember_ignored(&self.checkout.git, &worktree)?;
             worktree.unlock()?;
         }
         self.owner.append(&Event::NeedsHuman {

@@ -18,7 +18,7 @@ use super::{Begun, Options, Report, finish};
 use crate::commands::closing::Closing;
 use crate::commands::following::{Look, Stand};
 use crate::commands::implementer::{self, Chosen};
-use crate::commands::remains::Edits;
+use crate::commands::remains::{Edits, Verb};
 use crate::commands::{Surroundings, Watch, attach, drop, job_folder, remains, typed};
 use crate::exit::{Exit, Stop};
 use crate::gate::credentials::search;
@@ -267,7 +267,9 @@ fn must_wait(checkout: &Checkout, owner: &Owner, created: &Created, answer: &Per
         ))
         .into());
     }
-    remains::of(checkout, state, created, id).must_be_removable(checkout, state, created, id, remains::Edits::Refuse)
+    let edits = Edits::Refuse(Verb::Answer);
+    remains::of(checkout, state, created, id).must_be_removable(checkout, state, created, id, edits)?;
+    Ok(())
 }
 
 /// A job that needs nothing any more: how it came to its end.
@@ -290,8 +292,8 @@ fn over(checkout: &Checkout, folder: &Folder, owner: &Owner, created: &Created) 
         refs::unlock(&checkout.repo, id)?;
         let remains = remains::of(checkout, state, created, id);
         if remains
-            .must_be_removable(checkout, state, created, id, Edits::Refuse)
-            .is_ok()
+            .must_be_removable(checkout, state, created, id, Edits::Refuse(Verb::Land))
+            .is_ok_and(|ignored| ignored.is_empty())
         {
             drop::remove(checkout, owner, created, &remains, id)?;
         }
