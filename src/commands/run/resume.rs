@@ -21,6 +21,7 @@ use crate::commands::implementer::{self, Chosen};
 use crate::commands::remains::{Edits, Verb};
 use crate::commands::{Surroundings, Watch, attach, drop, job_folder, remains, typed};
 use crate::exit::{Exit, Stop};
+use crate::files;
 use crate::gate::credentials::search;
 use crate::git::agent_refs::AgentRefs;
 use crate::git::history::Identity;
@@ -81,16 +82,15 @@ impl Persons {
             });
         };
         let bad = |what: String| Stop::new(Exit::Usage, format!("--file {}: {what}", given.display()));
-        let words = std::fs::File::open(here.cwd.join(given))
-            .and_then(|file| {
-                let mut words = Vec::new();
-                std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX + 1), &mut words)?;
-                Ok(words)
-            })
-            .map_err(|error| bad(error.to_string()).hint("write what is to be done into a text file"))?;
-        if words.len() as u64 > MAX {
-            return Err(bad(format!("more than {MAX} bytes")).hint("shorten it").into());
-        }
+        // Through links, as any editor goes; but a pipe would be waited for, and a device never ends.
+        let real = std::fs::canonicalize(here.cwd.join(given));
+        let words = real.and_then(|real| files::read_small(&real, MAX)).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::FileTooLarge => "shorten it",
+                _ => "write what is to be done into a text file",
+            };
+            bad(error.to_string()).hint(hint)
+        })?;
         if std::str::from_utf8(&words).map_or(true, |text| text.trim().is_empty()) {
             return Err(bad("no text".to_owned())
                 .hint("write what is to be done into it")

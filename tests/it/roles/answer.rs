@@ -102,6 +102,28 @@ fn what_cannot_be_answered_changes_nothing() {
 }
 
 #[test]
+fn words_come_from_a_file_and_nothing_else_is_waited_for() {
+    let repo = with(&[("planner", &asks(PLAN)), ("implementer", STEP)], "");
+    run(&repo).expect(18, &[]);
+    let pipe = repo.top().join("pipe");
+    repo.program("mkfifo").args([pipe.as_os_str()]).run().success();
+    let large = repo.top().join("large.md");
+    fs::write(&large, "x".repeat(256 * 1024 + 1)).expect("it can be written");
+    for (file, why) in [
+        ("../pipe", "not a regular file"),
+        ("..", "not a regular file"),
+        ("/dev/zero", "not a regular file"),
+        ("../large.md", "larger than 262144 bytes"),
+    ] {
+        repo.agentgate(["answer", JOB, "--file", file]).expect(64, &[file, why]);
+    }
+    // A link is followed, as everywhere else.
+    fs::write(repo.top().join("real.md"), "Euro.\n").expect("it can be written");
+    std::os::unix::fs::symlink("real.md", repo.top().join("link.md")).expect("it can be made");
+    repo.agentgate(["answer", JOB, "--file", "../link.md"]).expect(0, &[]);
+}
+
+#[test]
 fn it_can_be_given_up() {
     let repo = with(
         &[("implementer", IMPLEMENT), ("reviewer", REJECT)],
