@@ -260,6 +260,9 @@ pub enum Event {
         nested: Vec<String>,
         /// Configuration, hooks and `info/` files of the clone that changed while the agent ran.
         collisions: Vec<String>,
+        /// How many credentials it holds beyond the base's.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        credentials: u64,
         /// What was saved of what the tree does not hold: `ignored.tar`, `agent-refs.bundle`, `agent-git.tar`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileRef>,
@@ -396,6 +399,11 @@ pub enum Event {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 impl Event {
