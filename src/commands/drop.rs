@@ -17,7 +17,7 @@ use crate::job::machine::State;
 use crate::job::{Created, Event};
 use crate::lock::CloneLock;
 use crate::process;
-use crate::store::{NewerFormat, Owner, Store};
+use crate::store::{Folder, NewerFormat, Owner, Store};
 
 /// What was dropped.
 #[derive(Clone, Debug)]
@@ -67,10 +67,14 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
         )
         .into());
     }
+    let mut notices = match state.ended {
+        None => logins(surroundings, &checkout, &owner.folder, state, &created),
+        Some(_) => Vec::new(),
+    };
     if open {
         owner.append(&Event::Dropped {})?;
     }
-    let mut notices = remove(&checkout, &owner, &created, &remains, id)?;
+    notices.extend(remove(&checkout, &owner, &created, &remains, id)?);
     if left > 0 {
         notices.push(match left {
             1 => "1 process of the job that was still at work was ended".to_owned(),
@@ -81,6 +85,21 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
         job_id: id.to_owned(),
         record,
         notices,
+    })
+}
+
+/// Brings back logins that the agent of a job that died had renewed, which are the only good ones then.
+fn logins(
+    surroundings: &Surroundings,
+    checkout: &Checkout,
+    folder: &Folder,
+    state: &State,
+    created: &Created,
+) -> Vec<String> {
+    run::settle_left_behind(surroundings, checkout, folder, state, created).unwrap_or_else(|error| {
+        vec![format!(
+            "logins that the killed agent may have renewed were not brought back: {error:#}"
+        )]
     })
 }
 

@@ -2,6 +2,7 @@
 //! is run.
 
 mod ignored;
+mod logins;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
