@@ -1,5 +1,7 @@
 //! `agentgate drop`: gives a kept job's worktree and branch up. The record stays.
 
+mod damaged;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -35,6 +37,11 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let checkout = surroundings.checkout()?;
     let store = Store::of(&checkout.common);
     if let Some(report) = drop_unbegun(&checkout, &store, id)? {
+        return Ok(report);
+    }
+    if edits == Edits::Discard
+        && let Some(report) = damaged::drop_worktree(surroundings, &checkout, &store, id)?
+    {
         return Ok(report);
     }
     let (mut owner, created) = own(&store, id)?;
@@ -143,7 +150,8 @@ fn owned(store: &Store, id: &str, how: fn(&Store, &str) -> Result<Option<Owner>>
         if let Some(newer) = error.downcast_ref::<NewerFormat>() {
             unreadable(newer.to_string()).hint("use that version").into()
         } else if missing || error.downcast_ref::<Damaged>().is_some() {
-            unreadable(format!("the record of job {id} cannot be read: {error:#}")).into()
+            let stop = unreadable(format!("the record of job {id} cannot be read: {error:#}"));
+            with_ways_out(stop, id).into()
         } else {
             error
         }
@@ -159,6 +167,15 @@ fn owned(store: &Store, id: &str, how: fn(&Store, &str) -> Result<Option<Owner>>
         .hint(format!("agentgate drop {} frees its id", shell_words::quote(id)))
     })?;
     Ok((owner, created))
+}
+
+/// What can be done about a job whose log is damaged.
+pub fn with_ways_out(stop: Stop, id: &str) -> Stop {
+    let id = shell_words::quote(id);
+    stop.hint(format!("agentgate doctor --job {id} explains it"))
+        .hint(format!(
+            "agentgate drop --force {id} deletes its worktree, with all that is in there; the record stays"
+        ))
 }
 
 /// A job's state in a few words.

@@ -1,6 +1,7 @@
 //! `agentgate drop` and `agentgate open`: nothing of a person's is deleted, nothing of an agent's
 //! is run.
 
+mod damaged;
 mod ignored;
 mod logins;
 
