@@ -546,6 +546,13 @@ impl Owner {
         Ok(unnamed)
     }
 
+    /// The closing report, where the run is over and has left one: for the event that settles the job afterwards.
+    pub fn closing(&self) -> Result<Vec<FileRef>> {
+        let is_there = self.folder.path.join(REPORT).symlink_metadata().is_ok();
+        let file = is_there.then(|| self.folder.describe(REPORT)).transpose()?;
+        Ok(file.into_iter().collect())
+    }
+
     /// Names of files in the record that no event names.
     pub fn nameless(&self) -> Result<Vec<String>> {
         let own = [EVENTS, OWNER_LOCK, RESUME, REPORT];

@@ -79,7 +79,8 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
         Some(_) => Vec::new(),
     };
     if open {
-        owner.append(&Event::Dropped {})?;
+        let files = owner.closing()?;
+        owner.append(&Event::Dropped { files })?;
     }
     notices.extend(remove(&checkout, &owner, &created, &remains, id)?);
     if left > 0 {
@@ -204,7 +205,10 @@ pub fn remove(
     remains: &Remains,
     id: &str,
 ) -> Result<Vec<String>> {
-    run::forget(&owner.folder.path);
+    // Where the run was ended before it wrote its report, `resume` still does, and until then this file says so.
+    if owner.state.landed || owner.state.dropped || !owner.closing()?.is_empty() {
+        run::forget(&owner.folder.path);
+    }
     let private = PathBuf::from(&created.private);
     let root = PathBuf::from(&created.worktree)
         .parent()

@@ -104,10 +104,12 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
     if moves || is_half {
         advance(&checkout, place.as_deref(), &target, old, commit, id)?;
     }
+    let files = owner.closing()?;
     owner.append(&Event::Landed {
         commit: commit.to_string(),
         target: target.clone(),
         old: old.to_string(),
+        files,
     })?;
     let notices = match ignored.as_slice() {
         [] => drop::remove(&checkout, &owner, &created, &remains, id)?,
@@ -372,7 +374,7 @@ fn moved_by_us(repo: &git2::Repository, target: &str, commit: Oid, id: &str) -> 
 }
 
 /// What the branch's log says of a landing.
-fn words(id: &str) -> String {
+pub fn words(id: &str) -> String {
     format!("agentgate land {id}")
 }
 

@@ -193,7 +193,7 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::GateFinished { exit, .. } => state.gate = Some(*exit),
         Event::CommitMade { commit } => state.commit = Some(commit.clone()),
         Event::Landed { .. } => state.landed = true,
-        Event::Dropped {} => state.dropped = true,
+        Event::Dropped { .. } => state.dropped = true,
         Event::CheckFinished {
             check,
             on,

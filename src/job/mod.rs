@@ -390,10 +390,17 @@ pub enum Event {
         target: String,
         /// What the target pointed at before.
         old: String,
+        /// `report.json`, where the run was over and had left one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// Worktree and branch were given up on request.
     #[serde(rename = "job.dropped")]
-    Dropped {},
+    Dropped {
+        /// As in `job.landed`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
@@ -430,7 +437,9 @@ impl Event {
             | Event::NeedsHuman { files, .. }
             | Event::Refused { files, .. }
             | Event::Failed { files, .. }
-            | Event::Interrupted { files, .. } => files.iter().collect(),
+            | Event::Interrupted { files, .. }
+            | Event::Landed { files, .. }
+            | Event::Dropped { files } => files.iter().collect(),
             Event::CheckFinished { output, .. } => output.iter().collect(),
             Event::GateFinished { report, log, .. } => std::iter::once(report).chain(log).collect(),
             Event::CommitIntended { patch, .. } => vec![patch],
@@ -440,9 +449,7 @@ impl Event {
             | Event::StepStarted { .. }
             | Event::StepRetried { .. }
             | Event::CommitMade { .. }
-            | Event::Kept { .. }
-            | Event::Landed { .. }
-            | Event::Dropped {} => Vec::new(),
+            | Event::Kept { .. } => Vec::new(),
         }
     }
 }

@@ -335,7 +335,9 @@ impl Job {
         }
         let dispute = self.dispute(&reason)?;
         self.owner.folder.save(store::DISPUTE, dispute.as_bytes())?;
-        let files = self.owner.unnamed()?;
+        let mut files = self.owner.unnamed()?;
+        // The answer that is to come goes on from it.
+        files.push(self.owner.folder.describe(store::RESUME)?);
         if let Some(worktree) = self.worktree.clone()
             && self.worktree_is_there()
         {

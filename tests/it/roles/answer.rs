@@ -149,3 +149,25 @@ fn it_goes_on_by_itself_where_that_is_asked_for() {
     repo.agentgate(["wait", JOB]).expect(0, &[]);
     repo.agentgate(["attach", JOB]).expect(0, &["verdict=ok"]);
 }
+
+#[test]
+fn what_a_job_waits_with_is_proved() {
+    let repo = with(
+        &[("implementer", IMPLEMENT), ("reviewer", REJECT)],
+        "max_review_rounds: 1\n",
+    );
+    run(&repo).expect(18, &[]);
+    repo.agentgate(["verify", JOB]).success();
+    let path = record(&repo, JOB).join("resume.json");
+    let text = fs::read_to_string(&path).expect("it is there");
+    fs::write(&path, text.replace("task.md", "tusk.md")).expect("it can be written");
+    repo.agentgate(["verify", JOB])
+        .expect(25, &["resume.json is not as it was when the job began to wait"]);
+    fs::remove_file(&path).expect("it is there");
+    repo.agentgate(["verify", JOB])
+        .expect(25, &["resume.json is named by the log and not there"]);
+    fs::write(&path, text).expect("it can be written");
+    repo.agentgate(["answer", JOB, "--approve"]).success();
+    assert!(!path.exists());
+    repo.agentgate(["verify", JOB]).success();
+}
