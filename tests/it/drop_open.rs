@@ -4,6 +4,7 @@
 mod damaged;
 mod ignored;
 mod logins;
+mod torn;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

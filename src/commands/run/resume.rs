@@ -218,7 +218,7 @@ pub fn resume(
     job.owner.folder.clear_temporary()?;
     if job.owner.state.ended.is_none() || again.answer.is_some() {
         job.take(watch)?;
-    } else if job.owner.is_torn() {
+    } else if job.owner.has_torn()? {
         let place = job.owner.state.place().map(str::to_owned);
         job.owner.begin(place, Vec::new())?;
     }
