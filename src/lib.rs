@@ -353,7 +353,7 @@ fn dispatch(
             let edits = if args.force {
                 commands::remains::Edits::Discard
             } else {
-                commands::remains::Edits::Refuse
+                commands::remains::Edits::Refuse(commands::remains::Verb::Drop)
             };
             Outcome::Drop(commands::drop::drop_job(surroundings, &args.id, edits)?)
         }

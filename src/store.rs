@@ -50,6 +50,10 @@ pub const DISPUTE: &str = "dispute.md";
 pub const OWNER_LOCK: &str = "owner.lock";
 /// What is in a job's folder before its first event.
 const FIRST: [&str; 4] = [OWNER_LOCK, TASK, EVENTS, RESUME];
+/// How the name of a torn tail begins that was set aside; the number of the line that it would have been follows.
+const TORN: &str = "torn-";
+/// Most of them that one event names beside its own.
+const MOST_TORN: usize = 10;
 /// Room in an event's line for such files, in bytes of JSON.
 const UNNAMED_ROOM: usize = 1800;
 
@@ -214,8 +218,8 @@ impl Store {
     pub fn own(&self, id: &str) -> Result<Option<Owner>> {
         let mut owner = self.take(id)?;
         if let Some(owner) = &mut owner
-            && owner.is_torn()
             && owner.seq > 0
+            && owner.has_torn()?
         {
             let place = owner.state.place().map(str::to_owned);
             owner.begin(place, Vec::new())?;
@@ -383,10 +387,17 @@ impl Owner {
         self.append_all(&[created, owned])
     }
 
-    fn owned(&mut self, worktree: Option<String>, attempt: Vec<FileRef>) -> Result<Event> {
+    fn owned(&mut self, worktree: Option<String>, mut attempt: Vec<FileRef>) -> Result<Event> {
         let me = ProcessId::current().context("cannot read /proc/self")?;
         self.mend()?;
         let torn = self.torn.take();
+        // Killed before it had said so, an earlier owner may have set one aside as well.
+        for name in self.torn_aside()? {
+            let is_named = torn.iter().chain(&attempt).any(|file| file.name == name);
+            if !is_named && attempt.len() < MOST_TORN {
+                attempt.push(self.folder.describe(&name)?);
+            }
+        }
         self.epoch = self.next_epoch();
         Ok(Event::Owned {
             pid: me.pid.unsigned_abs(),
@@ -398,9 +409,27 @@ impl Owner {
         })
     }
 
-    /// Whether something stands behind the last valid line.
-    pub fn is_torn(&self) -> bool {
-        self.tail.is_some_and(|tail| tail.torn)
+    /// Whether a torn tail is to be named by an event: it stands behind the last valid line, or was set aside.
+    pub fn has_torn(&self) -> Result<bool> {
+        Ok(self.tail.is_some_and(|tail| tail.torn) || !self.torn_aside()?.is_empty())
+    }
+
+    /// Torn tails that were set aside and that no event names.
+    fn torn_aside(&self) -> Result<Vec<String>> {
+        let mut names = self.nameless()?;
+        names.retain(|name| name.starts_with(TORN));
+        Ok(names)
+    }
+
+    /// A name for this one that is not taken by another: what was set aside at the same place before stays.
+    fn torn_name(&self, bytes: &[u8]) -> String {
+        let first = format!("{TORN}{}", self.seq + 1);
+        let mut names = std::iter::once(first.clone()).chain((2..100).map(|number| format!("{first}-{number}")));
+        let is_free = |name: &String| match std::fs::read(self.folder.path.join(name)) {
+            Ok(there) => there == bytes,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        };
+        names.find(is_free).unwrap_or(first)
     }
 
     /// Sets a torn tail aside and cuts it off; ends an unterminated last line.
@@ -411,7 +440,8 @@ impl Owner {
         if tail.torn {
             let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let rest = bytes.get(tail.valid as usize..).unwrap_or_default();
-            self.torn = Some(self.folder.save(&format!("torn-{}", self.seq + 1), rest)?);
+            let name = self.torn_name(rest);
+            self.torn = Some(self.folder.save(&name, rest)?);
             let file = OpenOptions::new().write(true).open(&path)?;
             file.set_len(tail.valid)
                 .with_context(|| format!("cannot cut {}", path.display()))?;
@@ -544,6 +574,13 @@ impl Owner {
             unnamed.push(file);
         }
         Ok(unnamed)
+    }
+
+    /// The closing report, where the run is over and has left one: for the event that settles the job afterwards.
+    pub fn closing(&self) -> Result<Vec<FileRef>> {
+        let is_there = self.folder.path.join(REPORT).symlink_metadata().is_ok();
+        let file = is_there.then(|| self.folder.describe(REPORT)).transpose()?;
+        Ok(file.into_iter().collect())
     }
 
     /// Names of files in the record that no event names.

@@ -1,5 +1,7 @@
 //! `agentgate drop`: gives a kept job's worktree and branch up. The record stays.
 
+mod damaged;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -17,7 +19,7 @@ use crate::job::machine::State;
 use crate::job::{Created, Event};
 use crate::lock::CloneLock;
 use crate::process;
-use crate::store::{NewerFormat, Owner, Store};
+use crate::store::{Folder, NewerFormat, Owner, Store};
 
 /// What was dropped.
 #[derive(Clone, Debug)]
@@ -35,6 +37,11 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
     let checkout = surroundings.checkout()?;
     let store = Store::of(&checkout.common);
     if let Some(report) = drop_unbegun(&checkout, &store, id)? {
+        return Ok(report);
+    }
+    if edits == Edits::Discard
+        && let Some(report) = damaged::drop_worktree(surroundings, &checkout, &store, id)?
+    {
         return Ok(report);
     }
     let (mut owner, created) = own(&store, id)?;
@@ -67,10 +74,15 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
         )
         .into());
     }
+    let mut notices = match state.ended {
+        None => logins(surroundings, &checkout, &owner.folder, state, &created),
+        Some(_) => Vec::new(),
+    };
     if open {
-        owner.append(&Event::Dropped {})?;
+        let files = owner.closing()?;
+        owner.append(&Event::Dropped { files })?;
     }
-    let mut notices = remove(&checkout, &owner, &created, &remains, id)?;
+    notices.extend(remove(&checkout, &owner, &created, &remains, id)?);
     if left > 0 {
         notices.push(match left {
             1 => "1 process of the job that was still at work was ended".to_owned(),
@@ -81,6 +93,21 @@ pub fn drop_job(surroundings: &Surroundings, id: &str, edits: Edits) -> Result<R
         job_id: id.to_owned(),
         record,
         notices,
+    })
+}
+
+/// Brings back logins that the agent of a job that died had renewed, which are the only good ones then.
+fn logins(
+    surroundings: &Surroundings,
+    checkout: &Checkout,
+    folder: &Folder,
+    state: &State,
+    created: &Created,
+) -> Vec<String> {
+    run::settle_left_behind(surroundings, checkout, folder, state, created).unwrap_or_else(|error| {
+        vec![format!(
+            "logins that the killed agent may have renewed were not brought back: {error:#}"
+        )]
     })
 }
 
@@ -124,7 +151,8 @@ fn owned(store: &Store, id: &str, how: fn(&Store, &str) -> Result<Option<Owner>>
         if let Some(newer) = error.downcast_ref::<NewerFormat>() {
             unreadable(newer.to_string()).hint("use that version").into()
         } else if missing || error.downcast_ref::<Damaged>().is_some() {
-            unreadable(format!("the record of job {id} cannot be read: {error:#}")).into()
+            let stop = unreadable(format!("the record of job {id} cannot be read: {error:#}"));
+            with_ways_out(stop, id).into()
         } else {
             error
         }
@@ -140,6 +168,15 @@ fn owned(store: &Store, id: &str, how: fn(&Store, &str) -> Result<Option<Owner>>
         .hint(format!("agentgate drop {} frees its id", shell_words::quote(id)))
     })?;
     Ok((owner, created))
+}
+
+/// What can be done about a job whose log is damaged.
+pub fn with_ways_out(stop: Stop, id: &str) -> Stop {
+    let id = shell_words::quote(id);
+    stop.hint(format!("agentgate doctor --job {id} explains it"))
+        .hint(format!(
+            "agentgate drop --force {id} deletes its worktree, with all that is in there; the record stays"
+        ))
 }
 
 /// A job's state in a few words.
@@ -168,7 +205,10 @@ pub fn remove(
     remains: &Remains,
     id: &str,
 ) -> Result<Vec<String>> {
-    run::forget(&owner.folder.path);
+    // Where the run was ended before it wrote its report, `resume` still does, and until then this file says so.
+    if owner.state.landed || owner.state.dropped || !owner.closing()?.is_empty() {
+        run::forget(&owner.folder.path);
+    }
     let private = PathBuf::from(&created.private);
     let root = PathBuf::from(&created.worktree)
         .parent()

@@ -13,11 +13,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 use super::closing::Closing;
-use super::drop::words;
+use super::drop::{with_ways_out, words};
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::job::Event;
-use crate::job::log::{Line, Log};
+use crate::job::log::{Damaged, Line, Log};
 use crate::job::machine::{self, State};
 use crate::process::{self, ProcessId, signals};
 use crate::store::Folder;
@@ -72,10 +72,12 @@ impl Look {
 
     fn read(folder: &Folder) -> Result<Look> {
         let unreadable = |error: anyhow::Error| {
-            Stop::new(
-                Exit::WrongState,
-                format!("the record of job {} cannot be read: {error:#}", folder.id),
-            )
+            let what = format!("the record of job {} cannot be read: {error:#}", folder.id);
+            let stop = Stop::new(Exit::WrongState, what);
+            match error.is::<Damaged>() {
+                true => with_ways_out(stop, &folder.id),
+                false => stop,
+            }
         };
         let log = folder.log().map_err(unreadable)?;
         let events = || log.lines.iter().filter_map(|line| line.event.as_ref());

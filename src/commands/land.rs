@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use git2::Oid;
 
-use super::remains::{self, CheckedOut, Edits, checked_out_at};
+use super::remains::{self, CheckedOut, Edits, Verb, checked_out_at};
 use super::{Surroundings, drop};
 use crate::exit::{Exit, Stop};
+use crate::gate::render;
 use crate::gate::tree::diff;
 use crate::git::program::{Git, first_lines};
 use crate::git::refs;
@@ -80,7 +81,8 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         return Err(moved(repo, &target, old, commit, &owner, &created, id).into());
     }
     let remains = remains::of(&checkout, &owner.state, &created, id);
-    remains.must_be_removable(&checkout, &owner.state, &created, id, Edits::Refuse)?;
+    let edits = Edits::Refuse(Verb::Land);
+    let ignored = remains.must_be_removable(&checkout, &owner.state, &created, id, edits)?;
     let place = match checked_out_at(&checkout, &target)? {
         CheckedOut::At(place) => Some(place).filter(|place| place.is_dir()),
         CheckedOut::MainUnknown if moves => return Err(unknown_place(&checkout, &target, id).into()),
@@ -102,12 +104,18 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
     if moves || is_half {
         advance(&checkout, place.as_deref(), &target, old, commit, id)?;
     }
+    let files = owner.closing()?;
     owner.append(&Event::Landed {
         commit: commit.to_string(),
         target: target.clone(),
         old: old.to_string(),
+        files,
     })?;
-    let notices = drop::remove(&checkout, &owner, &created, &remains, id)?;
+    let notices = match ignored.as_slice() {
+        [] => drop::remove(&checkout, &owner, &created, &remains, id)?,
+        // A test or a build there is no reason not to land; a person's notes are none to be deleted.
+        ignored => vec![stays(&remains.path, ignored, id)],
+    };
     Ok(Report {
         job_id: id.to_owned(),
         commit: commit.to_string(),
@@ -116,6 +124,21 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         checkout: place,
         notices,
     })
+}
+
+/// Why the worktree of a landed job is still there.
+fn stays(worktree: &Path, ignored: &[Vec<u8>], id: &str) -> String {
+    let mut shown: Vec<String> = ignored.iter().take(10).map(|path| render::path(path)).collect();
+    if ignored.len() > shown.len() {
+        shown.push(format!("and {} more", ignored.len() - shown.len()));
+    }
+    format!(
+        "{} stays, since files that git ignores have come there since the job was kept: {}; agentgate drop --force {} \
+         deletes it with them",
+        worktree.display(),
+        shown.join(", "),
+        shell_words::quote(id)
+    )
 }
 
 /// The lock of landings in this clone.
@@ -351,7 +374,7 @@ fn moved_by_us(repo: &git2::Repository, target: &str, commit: Oid, id: &str) -> 
 }
 
 /// What the branch's log says of a landing.
-fn words(id: &str) -> String {
+pub fn words(id: &str) -> String {
     format!("agentgate land {id}")
 }
 

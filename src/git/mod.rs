@@ -10,6 +10,7 @@ pub mod disarm;
 pub mod evidence;
 pub mod fingerprint;
 pub mod history;
+pub mod ignored;
 mod import;
 pub mod installed;
 pub mod large;

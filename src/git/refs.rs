@@ -124,6 +124,27 @@ pub fn held_elsewhere(repo: &Repository, commit: Oid, except: &str) -> Result<bo
     Ok(false)
 }
 
+/// The branch that was moved to this commit with these words, by the branches' own logs; none where they do not tell.
+pub fn moved_by(repo: &Repository, commit: Oid, words: &str) -> Result<Option<String>> {
+    for branch in repo
+        .branches(Some(git2::BranchType::Local))
+        .context("cannot list the clone's branches")?
+    {
+        let (branch, _) = branch.context("cannot read one of the clone's branches")?;
+        let Ok(name) = std::str::from_utf8(branch.get().name_bytes()).map(str::to_owned) else {
+            continue;
+        };
+        let Ok(log) = repo.reflog(&name) else { continue };
+        let is_so = |entry: &git2::ReflogEntry<'_>| {
+            entry.id_new() == commit && entry.message_bytes().is_some_and(|said| said == words.as_bytes())
+        };
+        if log.iter().any(|entry| is_so(&entry)) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
 /// Deletes a ref if it still points where it should; says whether it did.
 pub fn delete_if_at(repo: &Repository, name: &str, commit: Oid) -> Result<bool> {
     match repo.find_reference(name) {

@@ -241,25 +241,70 @@ fn folder_of(listed: &[u8], named: &Path) -> String {
 /// In the copy of the index no file stays hidden from git: one that is marked as unchanged, or as not checked out
 /// although it is there.
 fn show_all<'a>(top: &Path, call: &dyn Fn(&Path) -> Call<'a>) -> Result<()> {
-    let listed = call(top).args(["ls-files", "-v", "-z"]).bytes()?;
-    let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
-    for line in listed.split(|&byte| byte == 0) {
-        let [tag, b' ', path @ ..] = line else { continue };
-        if tag.is_ascii_lowercase() {
-            unchanged.extend_from_slice(&[path, b"\0"].concat());
+    Marked::of(top, call(top))?.take_off(|| call(top))
+}
+
+/// Files that an index hides from git although they are there.
+#[derive(Debug)]
+pub struct Marked {
+    /// `assume-unchanged`; each name ends in NUL.
+    unchanged: Vec<u8>,
+    /// `skip-worktree`, likewise.
+    skipped: Vec<u8>,
+}
+
+impl Marked {
+    /// Those of the checkout at `top`, by the index that this call of git sees.
+    pub fn of(top: &Path, call: Call<'_>) -> Result<Marked> {
+        let listed = call.args(["ls-files", "-v", "-z"]).bytes()?;
+        let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
+        for line in listed.split(|&byte| byte == 0) {
+            let [tag, b' ', path @ ..] = line else { continue };
+            if tag.is_ascii_lowercase() {
+                unchanged.extend_from_slice(&[path, b"\0"].concat());
+            }
+            let file = top.join(std::ffi::OsStr::from_bytes(path));
+            if tag.eq_ignore_ascii_case(&b's') && file.symlink_metadata().is_ok() {
+                skipped.extend_from_slice(&[path, b"\0"].concat());
+            }
         }
-        let file = top.join(std::ffi::OsStr::from_bytes(path));
-        if tag.eq_ignore_ascii_case(&b's') && file.symlink_metadata().is_ok() {
-            skipped.extend_from_slice(&[path, b"\0"].concat());
-        }
+        Ok(Marked { unchanged, skipped })
     }
-    for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", skipped)] {
-        if !paths.is_empty() {
-            let update = call(top).args(["update-index", option, "-z", "--stdin"]);
-            update.stdin(paths).bytes()?;
-        }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.unchanged.is_empty() && self.skipped.is_empty()
     }
-    Ok(())
+
+    /// Those of them that are so, by the option of `git update-index` that takes their mark off.
+    pub fn among(&self, is_so: impl Fn(&[u8]) -> bool) -> Vec<(&'static str, Vec<Vec<u8>>)> {
+        let kinds = [
+            ("--no-assume-unchanged", &self.unchanged),
+            ("--no-skip-worktree", &self.skipped),
+        ];
+        let found = kinds.map(|(option, paths)| {
+            let paths = paths.split(|&byte| byte == 0).filter(|path| !path.is_empty());
+            (option, paths.filter(|path| is_so(path)).map(<[u8]>::to_vec).collect())
+        });
+        found
+            .into_iter()
+            .filter(|(_, paths): &(_, Vec<_>)| !paths.is_empty())
+            .collect()
+    }
+
+    /// Takes the marks off, in the index that these calls of git see.
+    pub fn take_off<'a>(&self, call: impl Fn() -> Call<'a>) -> Result<()> {
+        for (option, paths) in [
+            ("--no-assume-unchanged", &self.unchanged),
+            ("--no-skip-worktree", &self.skipped),
+        ] {
+            if !paths.is_empty() {
+                let update = call().args(["update-index", option, "-z", "--stdin"]);
+                update.stdin(paths.clone()).bytes()?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether git passed over something that it could not read, which it says and does not fail for.

@@ -207,6 +207,21 @@ impl Worktree {
     }
 }
 
+/// Every registration in a clone that was made for this job, wherever its worktree stands now.
+pub fn of_job(common: &Path, id: &str) -> Vec<Worktree> {
+    let admins = std::fs::read_dir(common.join("worktrees")).into_iter().flatten();
+    let mut admins: Vec<PathBuf> = admins.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    admins.sort();
+    let worktree = |admin: PathBuf| {
+        let text = files::read_small(&admin.join("gitdir"), 8192).ok()?;
+        let git_file = Path::new(std::ffi::OsStr::from_bytes(text.trim_ascii_end()));
+        let path = git_file.parent()?.to_owned();
+        Some(Worktree { path, admin })
+    };
+    let found = admins.into_iter().filter_map(worktree);
+    found.filter(|worktree| worktree.is_ours(id)).collect()
+}
+
 /// Where registrations are on their way out, below the common git dir.
 fn forgotten(common: &Path) -> PathBuf {
     common.join("agentgate/.forgotten")

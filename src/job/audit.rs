@@ -92,7 +92,7 @@ impl Audit<'_> {
         self.epoch = line.epoch;
         let may_follow_the_end = matches!(
             event,
-            Event::Owned { .. } | Event::Landed { .. } | Event::Dropped {} | Event::Answered { .. }
+            Event::Owned { .. } | Event::Landed { .. } | Event::Dropped { .. } | Event::Answered { .. }
         );
         self.expect(
             line,
@@ -244,7 +244,7 @@ impl Audit<'_> {
                 self.expect(line, self.is_kept && !self.is_settled, "settles a job that is not kept");
                 self.is_settled = true;
             }
-            Event::Dropped {} => {
+            Event::Dropped { .. } => {
                 let may_be = self.ended.is_none() || self.is_kept || self.ended == Some(Exit::NeedsHuman);
                 self.expect(line, may_be && !self.is_settled, "settles a job that is not kept");
                 self.is_settled = true;

@@ -243,6 +243,7 @@ mod tests {
             refs: list(),
             nested: list(),
             collisions: list(),
+            credentials: u64::from(u32::MAX),
             files: names.map(file).to_vec(),
         };
         assert!(encoded(&event).len() <= MAX_LINE);

@@ -85,6 +85,8 @@ pub struct State {
     pub left: Option<FileRef>,
     /// The frozen tree, and how many paths it changes.
     pub frozen: Option<(String, u64)>,
+    /// How many credentials that tree holds.
+    pub credentials: u64,
     /// What changed in the clone's configuration while the agent ran.
     pub collisions: Vec<String>,
     /// Runs of checks on that tree, or beside it on the base, that are over.
@@ -179,9 +181,11 @@ pub fn fold(mut state: State, event: &Event) -> State {
             tree,
             changed,
             collisions,
+            credentials,
             ..
         } => {
             state.frozen = Some((tree.clone(), *changed));
+            state.credentials = *credentials;
             state.collisions.clone_from(collisions);
             state.checks.clear();
             state.gate = None;
@@ -189,7 +193,7 @@ pub fn fold(mut state: State, event: &Event) -> State {
         Event::GateFinished { exit, .. } => state.gate = Some(*exit),
         Event::CommitMade { commit } => state.commit = Some(commit.clone()),
         Event::Landed { .. } => state.landed = true,
-        Event::Dropped {} => state.dropped = true,
+        Event::Dropped { .. } => state.dropped = true,
         Event::CheckFinished {
             check,
             on,

@@ -271,6 +271,9 @@ pub enum Event {
         nested: Vec<String>,
         /// Configuration, hooks and `info/` files of the clone that changed while the agent ran.
         collisions: Vec<String>,
+        /// How many credentials it holds beyond the base's.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        credentials: u64,
         /// What was saved of what the tree does not hold: `ignored.tar`, `agent-refs.bundle`, `agent-git.tar`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileRef>,
@@ -398,15 +401,27 @@ pub enum Event {
         target: String,
         /// What the target pointed at before.
         old: String,
+        /// `report.json`, where the run was over and had left one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
     },
     /// Worktree and branch were given up on request.
     #[serde(rename = "job.dropped")]
-    Dropped {},
+    Dropped {
+        /// As in `job.landed`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileRef>,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 impl Event {
@@ -433,7 +448,9 @@ impl Event {
             | Event::NeedsHuman { files, .. }
             | Event::Refused { files, .. }
             | Event::Failed { files, .. }
-            | Event::Interrupted { files, .. } => files.iter().collect(),
+            | Event::Interrupted { files, .. }
+            | Event::Landed { files, .. }
+            | Event::Dropped { files } => files.iter().collect(),
             Event::CheckFinished { output, .. } => output.iter().collect(),
             Event::GateFinished { report, log, .. } => std::iter::once(report).chain(log).collect(),
             Event::CommitIntended { patch, .. } => vec![patch],
@@ -444,9 +461,7 @@ impl Event {
             | Event::StepOutput { .. }
             | Event::StepRetried { .. }
             | Event::CommitMade { .. }
-            | Event::Kept { .. }
-            | Event::Landed { .. }
-            | Event::Dropped {} => Vec::new(),
+            | Event::Kept { .. } => Vec::new(),
         }
     }
 }

@@ -217,6 +217,19 @@ impl Progress {
 
 /// Whose turn it is. The worktree is there, and the last writing step, if any, is frozen.
 pub fn turn(state: &State, pipeline: &Pipeline) -> Step {
+    let step = due(state, pipeline);
+    // A worktree that waits for a person is looked at, copied and pushed from. No credential may wait in it: the gate
+    // is asked first, and its refusal is the end.
+    let holds = state.frozen.is_some() && state.credentials > 0;
+    match (&step, state.gate.and_then(Exit::from_code)) {
+        (Step::NeedsHuman(_), None) if holds => Step::Judge,
+        (Step::NeedsHuman(_), Some(Exit::Credential)) if holds => Step::End(Ending::Refused(Exit::Credential)),
+        _ => step,
+    }
+}
+
+/// The same, whatever the candidate holds.
+fn due(state: &State, pipeline: &Pipeline) -> Step {
     let p = &state.progress;
     if let Some(step) = after_call(state, pipeline) {
         return step;

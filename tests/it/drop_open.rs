@@ -1,6 +1,11 @@
 //! `agentgate drop` and `agentgate open`: nothing of a person's is deleted, nothing of an agent's
 //! is run.
 
+mod damaged;
+mod ignored;
+mod logins;
+mod torn;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -4,6 +4,7 @@ mod answer;
 mod bounds;
 mod crash;
 mod prefix;
+mod waiting;
 
 use std::fs;
 
@@ -222,6 +223,38 @@ fn a_protected_file_or_a_credential_ends_the_job_without_a_fix() {
         assert_eq!(steps(&repo), ["implement"]);
         nothing_left(&repo);
     }
+}
+
+#[test]
+fn a_credential_is_24_also_where_a_person_is_asked_for() {
+    let token = format!("echo 'key = \"{}\"' > payments/new.ts", tokens::github());
+    let ask = r#"echo '{"reason": "r", "question": "q"}' > "$AGENTGATE_OUTBOX/needs_human.json""#;
+    let capped = "max_agent_calls: 2\n";
+    let of_plan = format!("{STEP}; {token}");
+    for (roles, bounds) in [
+        (
+            vec![
+                ("implementer", format!("{token}; {ask}")),
+                ("reviewer", APPROVE.to_owned()),
+            ],
+            "",
+        ),
+        (vec![("planner", PLAN.to_owned()), ("implementer", of_plan)], capped),
+    ] {
+        let roles: Vec<(&str, &str)> = roles.iter().map(|(role, script)| (*role, script.as_str())).collect();
+        let repo = with(&roles, bounds);
+        run(&repo).expect(24, &["verdict=credential"]);
+        assert_eq!(last_kind(&repo, JOB), "job.refused");
+        assert_eq!(repo.git(["for-each-ref", "refs/agentgate"]), "");
+        nothing_left(&repo);
+    }
+    // Without one a person is asked, and nobody judges what is not done.
+    let repo = with(
+        &[("implementer", &format!("{IMPLEMENT}; {ask}")), ("reviewer", APPROVE)],
+        "",
+    );
+    run(&repo).expect(18, &[]);
+    assert!(of_kind(&repo, "gate.finished").is_empty());
 }
 
 #[test]

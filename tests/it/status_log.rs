@@ -282,12 +282,7 @@ fn a_changed_byte_anywhere_is_damage() {
     }
     // The last of them: nobody repairs it, and it hides no other job.
     let before = scene::tree(&repo.top());
-    for args in [
-        &["drop", JOB][..],
-        &["drop", "--force", JOB],
-        &["land", JOB],
-        &["open", JOB],
-    ] {
+    for args in [&["drop", JOB][..], &["land", JOB], &["open", JOB]] {
         repo.agentgate(args).expect(23, &["damaged at line"]);
     }
     assert_eq!(scene::tree(&repo.top()), before);

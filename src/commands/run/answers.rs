@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use super::outside::rules_of;
 use super::prepare::{Job, Seat};
 use crate::commands::Watch;
+use crate::commands::remains::remember_ignored;
 use crate::exit::{Exit, Stop};
 use crate::files;
 use crate::gate::credentials::search;
@@ -350,7 +351,9 @@ impl Job {
         }
         let dispute = self.dispute(&reason)?;
         self.owner.folder.save(store::DISPUTE, dispute.as_bytes())?;
-        let files = self.owner.unnamed()?;
+        let mut files = self.owner.unnamed()?;
+        // The answer that is to come goes on from it.
+        files.push(self.owner.folder.describe(store::RESUME)?);
         if let Some(worktree) = self.worktree.clone()
             && self.worktree_is_there()
         {
@@ -368,6 +371,7 @@ impl Job {
                 None => self.places.private.join(SAVED_INDEX),
             };
             copy_index(&index, &worktree.admin.join("index"))?;
+            remember_ignored(&self.checkout.git, &worktree)?;
             worktree.unlock()?;
         }
         self.owner.append(&Event::NeedsHuman {

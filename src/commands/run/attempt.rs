@@ -5,6 +5,7 @@
 
 use anyhow::{Context, Result};
 
+use super::home::home_files;
 use super::prepare::Job;
 use crate::agent::home::{Home, Person};
 use crate::commands::remains::{self, Remains};
@@ -169,7 +170,7 @@ impl Job {
     pub(super) fn settle_dead_home(&mut self) -> Result<()> {
         let calling = self.owner.state.progress.calling.as_ref();
         let seat = self.seat(calling.map_or(Role::Implementer, |call| call.role))?;
-        let files = self.home_files(&seat.effective);
+        let files = home_files(&self.surroundings, &seat.effective);
         let person = Person {
             vars: &self.surroundings.vars,
         };

@@ -173,7 +173,7 @@ impl Job {
         if call.number.is_some() {
             files.push(self.owner.folder.describe(&step_patch(call))?);
         }
-        Ok((frozen_event(&record, nested, files), file))
+        Ok((self.frozen_event(&record, nested, files), file))
     }
 
     /// Writes down the candidate of a step that was finished by an owner that is gone: it had saved all of it and
@@ -190,7 +190,7 @@ impl Job {
                 if let Some(patch) = patch.filter(|patch| self.owner.folder.path.join(patch).exists()) {
                     files.push(self.owner.folder.describe(&patch)?);
                 }
-                let event = frozen_event(left, nested, files);
+                let event = self.frozen_event(left, nested, files);
                 return self.owner.append(&event);
             }
         };
@@ -213,6 +213,20 @@ impl Job {
     pub(super) fn numbered(&self, name: &str) -> String {
         let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
         format!("{stem}{}.{ending}", self.suffix)
+    }
+
+    fn frozen_event(&self, left: &Left, nested: Vec<String>, files: Vec<FileRef>) -> Event {
+        let credentials = self.credentials.iter().map(|holder| holder.hits.len() as u64);
+        Event::Frozen {
+            tree: left.tree.clone(),
+            changed: left.changed,
+            hidden: left.hidden,
+            refs: left.refs.clone(),
+            nested,
+            collisions: left.collisions.clone(),
+            credentials: credentials.sum(),
+            files,
+        }
     }
 
     /// Whether a tree is in the clone's store.
@@ -412,18 +426,6 @@ impl Job {
 /// The change against the base after one step.
 fn step_patch(call: &Call) -> String {
     format!("change-{}.patch", call.number.unwrap_or(1))
-}
-
-fn frozen_event(left: &Left, nested: Vec<String>, files: Vec<FileRef>) -> Event {
-    Event::Frozen {
-        tree: left.tree.clone(),
-        changed: left.changed,
-        hidden: left.hidden,
-        refs: left.refs.clone(),
-        nested,
-        collisions: left.collisions.clone(),
-        files,
-    }
 }
 
 /// A path whose file was too large, with its size.

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use super::freeze::names;
 use super::prepare::Job;
 use crate::commands::Watch;
+use crate::commands::remains::remember_ignored;
 use crate::files;
 use crate::git::shadow::copy_index;
 use crate::git::{evidence, fingerprint, history, refs};
@@ -125,6 +126,7 @@ impl Job {
         )?;
         // The staged index describes exactly the candidate, stat data included.
         copy_index(&index, &worktree.admin.join("index"))?;
+        remember_ignored(&self.checkout.git, &worktree)?;
         worktree.unlock()?;
         self.owner.append(&Event::Kept {
             branch: format!("agent/{id}"),

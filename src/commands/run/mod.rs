@@ -42,7 +42,7 @@ use crate::store::{RESUME, Standing};
 pub use call::log_name;
 pub use checks::not_run;
 pub use copy::Copies;
-pub use home::login_lock;
+pub use home::{login_lock, settle_left_behind};
 pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};
 pub use outside::{JUDGED_BY as BY_PLAN, of_plan};
 pub use resume::{Again, Persons, Resumed, resume, unfinished};

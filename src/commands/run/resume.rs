@@ -18,9 +18,10 @@ use super::{Begun, Options, Report, finish};
 use crate::commands::closing::Closing;
 use crate::commands::following::{Look, Stand};
 use crate::commands::implementer::{self, Chosen};
-use crate::commands::remains::Edits;
+use crate::commands::remains::{Edits, Verb};
 use crate::commands::{Surroundings, Watch, attach, drop, job_folder, remains, typed};
 use crate::exit::{Exit, Stop};
+use crate::files;
 use crate::gate::credentials::search;
 use crate::git::agent_refs::AgentRefs;
 use crate::git::history::Identity;
@@ -81,16 +82,15 @@ impl Persons {
             });
         };
         let bad = |what: String| Stop::new(Exit::Usage, format!("--file {}: {what}", given.display()));
-        let words = std::fs::File::open(here.cwd.join(given))
-            .and_then(|file| {
-                let mut words = Vec::new();
-                std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX + 1), &mut words)?;
-                Ok(words)
-            })
-            .map_err(|error| bad(error.to_string()).hint("write what is to be done into a text file"))?;
-        if words.len() as u64 > MAX {
-            return Err(bad(format!("more than {MAX} bytes")).hint("shorten it").into());
-        }
+        // Through links, as any editor goes; but a pipe would be waited for, and a device never ends.
+        let real = std::fs::canonicalize(here.cwd.join(given));
+        let words = real.and_then(|real| files::read_small(&real, MAX)).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::FileTooLarge => "shorten it",
+                _ => "write what is to be done into a text file",
+            };
+            bad(error.to_string()).hint(hint)
+        })?;
         if std::str::from_utf8(&words).map_or(true, |text| text.trim().is_empty()) {
             return Err(bad("no text".to_owned())
                 .hint("write what is to be done into it")
@@ -218,7 +218,7 @@ pub fn resume(
     job.owner.folder.clear_temporary()?;
     if job.owner.state.ended.is_none() || again.answer.is_some() {
         job.take(watch)?;
-    } else if job.owner.is_torn() {
+    } else if job.owner.has_torn()? {
         let place = job.owner.state.place().map(str::to_owned);
         job.owner.begin(place, Vec::new())?;
     }
@@ -267,7 +267,9 @@ fn must_wait(checkout: &Checkout, owner: &Owner, created: &Created, answer: &Per
         ))
         .into());
     }
-    remains::of(checkout, state, created, id).must_be_removable(checkout, state, created, id, remains::Edits::Refuse)
+    let edits = Edits::Refuse(Verb::Answer);
+    remains::of(checkout, state, created, id).must_be_removable(checkout, state, created, id, edits)?;
+    Ok(())
 }
 
 /// A job that needs nothing any more: how it came to its end.
@@ -290,8 +292,8 @@ fn over(checkout: &Checkout, folder: &Folder, owner: &Owner, created: &Created) 
         refs::unlock(&checkout.repo, id)?;
         let remains = remains::of(checkout, state, created, id);
         if remains
-            .must_be_removable(checkout, state, created, id, Edits::Refuse)
-            .is_ok()
+            .must_be_removable(checkout, state, created, id, Edits::Refuse(Verb::Land))
+            .is_ok_and(|ignored| ignored.is_empty())
         {
             drop::remove(checkout, owner, created, &remains, id)?;
         }

@@ -118,6 +118,11 @@ fn message(case: &Case<'_>) -> Result<String> {
     Ok(trailer::message(&case.task()?.goal, &trailers))
 }
 
+/// What the branch's log says of a landing of the job.
+fn landing(id: &str) -> String {
+    crate::commands::land::words(id)
+}
+
 /// A kept job's branch, a landed one's history.
 pub(super) fn place(case: &Case<'_>, check: &mut Check) -> Result<()> {
     let Some(commit) = case.state.commit.as_deref().map(Oid::from_str).transpose()? else {
@@ -176,10 +181,17 @@ pub(super) fn place(case: &Case<'_>, check: &mut Check) -> Result<()> {
             }
         }
         Err(error) if error.code() == ErrorCode::NotFound => {
-            if refs::held_elsewhere(repo, commit, &name)? {
+            if let Some(target) = refs::moved_by(repo, commit, &landing(case.id))? {
+                // The branch is deleted when the log has the event, and not before.
+                check.fails(format!(
+                    "`{}` moved {target} to the candidate, branch {branch} is gone, and the log has no job.landed",
+                    landing(case.id)
+                ));
+            } else if refs::held_elsewhere(repo, commit, &name)? {
                 check.says(format!(
                     "branch {branch} is gone, and another branch or tag has the candidate"
                 ));
+                check.says("not provable: that no job.landed or job.dropped was cut off the log");
             } else {
                 check.fails(format!(
                     "branch {branch} of a kept job is not there, and no other has the candidate"

@@ -54,7 +54,16 @@ pub(super) fn files(case: &Case<'_>, check: &mut Check) -> Result<()> {
             }
             passing if is_here && !is_closed && passing.starts_with(PASSING) => {}
             // It waits for a person, and goes on with it.
-            RESUME if is_here && case.state.ended == Some(Exit::NeedsHuman) => {}
+            RESUME if is_here && waits(case) => {
+                let bytes = case.must(name)?;
+                match case.named().get(name) {
+                    Some(file) if sha256_hex(&[&bytes]) == file.sha256 => compared += 1,
+                    Some(_) => check.fails(format!("{name} is not as it was when the job began to wait")),
+                    None => check.says(format!("not provable: {name}, which this job's log does not name")),
+                }
+            }
+            // Its run was ended before it could write its report; `resume` does both.
+            RESUME if is_here && !is_closed => {}
             RESUME if is_here => check.fails(format!("{name} is only there while a job is not over")),
             _ => match case.named().get(name) {
                 Some(file) => {
@@ -78,7 +87,8 @@ pub(super) fn files(case: &Case<'_>, check: &mut Check) -> Result<()> {
         }
     }
     if is_here {
-        let missing = case.named().keys().filter(|name| !there.contains(name));
+        let is_due = |name: &&String| name.as_str() != RESUME || waits(case);
+        let missing = case.named().keys().filter(|name| !there.contains(name)).filter(is_due);
         for name in missing {
             check.fails(format!("{name} is named by the log and not there"));
         }
@@ -96,12 +106,24 @@ pub(super) fn files(case: &Case<'_>, check: &mut Check) -> Result<()> {
     Ok(())
 }
 
+/// It waits for a person.
+fn waits(case: &Case<'_>) -> bool {
+    case.state.ended == Some(Exit::NeedsHuman) && !case.state.dropped
+}
+
 /// The closing report is the one that the run wrote at the end of this log.
 pub(super) fn closing(case: &Case<'_>, check: &mut Check) -> Result<()> {
     let Some(bytes) = case.file(REPORT)? else {
-        check.skip(format!(
-            "{REPORT} is not there: its run was ended before it could write one, or it was removed"
-        ));
+        // A run takes its request away when it has written its report, and not before.
+        let is_open = case.file(RESUME)?.is_some();
+        let is_settled = case.state.landed || case.state.dropped;
+        if case.named().contains_key(REPORT) || !is_open && !is_settled {
+            check.fails(format!("{REPORT} is not there, and its run had written it"));
+        } else {
+            check.skip(format!(
+                "not provable: {REPORT} is not there; its run was ended before it could write one, or it was removed"
+            ));
+        }
         return Ok(());
     };
     let end = closing::ending(&case.log)

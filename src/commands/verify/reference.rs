@@ -10,6 +10,12 @@ use crate::job::Event;
 use crate::store::{EVENTS, GATE_JSON, GATE_LOG, PATCH, TASK};
 
 pub(super) fn compare(case: &Case<'_>, check: &mut Check) -> Result<()> {
+    if case.state.ended == Some(Exit::NeedsHuman) && case.state.gate.is_none() && case.holds_credential()? {
+        check.fails("the job waits for a person over a candidate that holds a credential, and the gate was not asked");
+    }
+    if case.state.credentials > 0 && case.frozen.is_some() && !case.holds_credential()? {
+        check.fails("candidate.frozen counts credentials, and the candidate holds none");
+    }
     let name = format!("{}{}", refs::RECORDS, case.id);
     let Some(id) = refs::record(&case.checkout.repo, case.id)? else {
         if case.holds_credential()? {

@@ -95,6 +95,7 @@ fn after_the_end_it_says_what_the_run_said() {
                 .expect(0, &["since then it was dropped"]);
         }
         // Without the kept words the log has to do.
+        repo.tampered("its report is removed");
         fs::remove_file(record(&repo, JOB).join("report.json")).expect("it is there");
         let log = repo.agentgate(["attach", JOB]);
         log.expect(code, &["job_id=j1\n", &format!("exit={code}\n"), "what its log says"]);

@@ -102,6 +102,28 @@ fn what_cannot_be_answered_changes_nothing() {
 }
 
 #[test]
+fn words_come_from_a_file_and_nothing_else_is_waited_for() {
+    let repo = with(&[("planner", &asks(PLAN)), ("implementer", STEP)], "");
+    run(&repo).expect(18, &[]);
+    let pipe = repo.top().join("pipe");
+    repo.program("mkfifo").args([pipe.as_os_str()]).run().success();
+    let large = repo.top().join("large.md");
+    fs::write(&large, "x".repeat(256 * 1024 + 1)).expect("it can be written");
+    for (file, why) in [
+        ("../pipe", "not a regular file"),
+        ("..", "not a regular file"),
+        ("/dev/zero", "not a regular file"),
+        ("../large.md", "larger than 262144 bytes"),
+    ] {
+        repo.agentgate(["answer", JOB, "--file", file]).expect(64, &[file, why]);
+    }
+    // A link is followed, as everywhere else.
+    fs::write(repo.top().join("real.md"), "Euro.\n").expect("it can be written");
+    std::os::unix::fs::symlink("real.md", repo.top().join("link.md")).expect("it can be made");
+    repo.agentgate(["answer", JOB, "--file", "../link.md"]).expect(0, &[]);
+}
+
+#[test]
 fn it_can_be_given_up() {
     let repo = with(
         &[("implementer", IMPLEMENT), ("reviewer", REJECT)],
@@ -126,4 +148,26 @@ fn it_goes_on_by_itself_where_that_is_asked_for() {
     assert_eq!(outcome.stdout, "j1\n");
     repo.agentgate(["wait", JOB]).expect(0, &[]);
     repo.agentgate(["attach", JOB]).expect(0, &["verdict=ok"]);
+}
+
+#[test]
+fn what_a_job_waits_with_is_proved() {
+    let repo = with(
+        &[("implementer", IMPLEMENT), ("reviewer", REJECT)],
+        "max_review_rounds: 1\n",
+    );
+    run(&repo).expect(18, &[]);
+    repo.agentgate(["verify", JOB]).success();
+    let path = record(&repo, JOB).join("resume.json");
+    let text = fs::read_to_string(&path).expect("it is there");
+    fs::write(&path, text.replace("task.md", "tusk.md")).expect("it can be written");
+    repo.agentgate(["verify", JOB])
+        .expect(25, &["resume.json is not as it was when the job began to wait"]);
+    fs::remove_file(&path).expect("it is there");
+    repo.agentgate(["verify", JOB])
+        .expect(25, &["resume.json is named by the log and not there"]);
+    fs::write(&path, text).expect("it can be written");
+    repo.agentgate(["answer", JOB, "--approve"]).success();
+    assert!(!path.exists());
+    repo.agentgate(["verify", JOB]).success();
 }

@@ -1,5 +1,6 @@
 //! What several test files share.
 
+pub mod hints;
 pub mod jobs;
 pub mod memtree;
 pub mod model;

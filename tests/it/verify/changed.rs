@@ -21,13 +21,11 @@ fn a_file_that_was_added_removed_or_cut_is_25() {
         let path = folder.join(name);
         let bytes = fs::read(&path).expect("it is there");
         fs::remove_file(&path).expect("it can be removed");
-        // The report comes after the last event: that it is missing may be a run that was killed.
-        let code = if name == "report.json" { 0 } else { 25 };
         let words = match name.as_str() {
             "owner.lock" | "events.jsonl" | "report.json" => format!("{name} is not there"),
             _ => format!("{name} is named by the log and not there"),
         };
-        verify(&repo, "j1", code, &[&words]);
+        verify(&repo, "j1", 25, &[&words]);
         if let Some(cut) = bytes.len().checked_sub(1) {
             fs::write(&path, &bytes[..cut]).expect("it can be written");
             verify(&repo, "j1", 25, &["is not proved"]);
@@ -42,6 +40,80 @@ fn a_file_that_was_added_removed_or_cut_is_25() {
     verify(&repo, "j1", 25, &["more is no file"]);
     fs::remove_dir(folder.join("more")).expect("it is there");
     verify(&repo, "j1", 0, &[]);
+}
+
+#[test]
+fn a_report_that_was_removed_is_missed_where_the_run_had_written_one() {
+    let remove = |repo: &Repo| {
+        repo.tampered("the report is removed");
+        fs::remove_file(record(repo, "j1").join("report.json")).expect("it is there");
+    };
+    for settle in ["land", "drop"] {
+        let repo = kept();
+        repo.agentgate([settle, "j1"]).success();
+        verify(&repo, "j1", 0, &[]);
+        remove(&repo);
+        verify(
+            &repo,
+            "j1",
+            25,
+            &["report.json is not there, and its run had written it"],
+        );
+    }
+    let repo = Repo::new();
+    run_to(3, &repo, "j1", "rm prot/rules.txt");
+    remove(&repo);
+    verify(
+        &repo,
+        "j1",
+        25,
+        &["report.json is not there, and its run had written it"],
+    );
+    // As a run leaves it that was killed over its last words.
+    fs::write(record(&repo, "j1").join("resume.json"), "{}").expect("it can be written");
+    verify(
+        &repo,
+        "j1",
+        0,
+        &["-     report     not provable: report.json is not there"],
+    );
+    // `run --land` lands before it writes one.
+    let repo = Repo::new();
+    crate::support::jobs::job(&repo, "j1", &["--land"], EDIT)
+        .run()
+        .success();
+    verify(&repo, "j1", 0, &[]);
+    remove(&repo);
+    verify(&repo, "j1", 0, &["not provable: report.json is not there"]);
+}
+
+#[test]
+fn a_landing_that_was_cut_off_the_log_is_found_in_the_branchs_own_log() {
+    let repo = kept();
+    repo.agentgate(["land", "j1"]).success();
+    repo.tampered("the log is cut");
+    let path = record(&repo, "j1").join("events.jsonl");
+    let text = fs::read_to_string(&path).expect("a log");
+    let end = text.trim_end().rfind('\n').expect("a line before the last") + 1;
+    fs::write(&path, &text[..end]).expect("it can be written");
+    verify(
+        &repo,
+        "j1",
+        25,
+        &[
+            "FAIL  place",
+            "`agentgate land j1` moved refs/heads/main",
+            "the log has no job.landed",
+        ],
+    );
+    // Without that log nothing tells, and that is said.
+    fs::remove_dir_all(common(&repo).join("logs")).expect("it is there");
+    verify(
+        &repo,
+        "j1",
+        0,
+        &["not provable: that no job.landed or job.dropped was cut off the log"],
+    );
 }
 
 #[test]
