@@ -68,7 +68,6 @@ pub trait Talk {
 pub struct Server {
     shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
-    path: PathBuf,
 }
 
 #[derive(Debug)]
@@ -100,11 +99,11 @@ impl Server {
         Ok(Server {
             shared,
             accepting: Some(accepting),
-            path: path.to_owned(),
         })
     }
 
-    /// Ends every conversation and removes the socket. What a service waits for it must be let go of before.
+    /// Ends every conversation. What a service waits for it must be let go of before. The file stays: whether it is
+    /// still this one's, the caller knows.
     pub fn stop(mut self) {
         self.end();
     }
@@ -124,7 +123,6 @@ impl Server {
         for (_, thread) in clients {
             let _ = thread.join();
         }
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 

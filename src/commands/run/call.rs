@@ -102,6 +102,7 @@ impl Job {
         let (end, leftovers, duration) = (ran.end, ran.leftovers, ran.duration);
         // Whoever stood still as long may have lost the job to another one.
         self.owner.must_be_sole()?;
+        let _ = std::fs::remove_file(self.mcp_socket());
         self.take_worktree_back(&worktree)?;
         if leftovers > 0 {
             self.notices.push(match leftovers {
