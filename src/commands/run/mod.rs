@@ -44,7 +44,7 @@ pub use checks::not_run;
 pub use copy::Copies;
 pub use home::{login_lock, settle_left_behind};
 pub use inputs::{default_job_id, must_be_clean, places, read_task, root_of, rules_of, settings_of, task_place};
-pub use outside::{JUDGED_BY as BY_PLAN, of_plan};
+pub use outside::{JUDGED_BY as BY_PLAN, of_plan, of_roles};
 pub use resume::{Again, Persons, Resumed, resume, unfinished};
 pub use unseen::add as add_unseen;
 

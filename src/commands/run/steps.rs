@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::inputs::settings_of;
 use super::outside;
 use super::prepare::Job;
 use super::unseen;
@@ -180,6 +181,11 @@ impl Job {
         let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
         let candidate = GitTree::new(&self.checkout.repo, from_git2(frozen.tree()));
         let mut verdict = gate::check(&base, &candidate, Some(&self.task))?;
+        if self.created.pipeline.is_some() {
+            let settings = settings_of(&base, &self.surroundings.person()?)?;
+            let of_roles = outside::of_roles(&base, &candidate, &settings)?;
+            verdict.findings.extend(of_roles);
+        }
         if let Some(plan) = self.plan()? {
             let early = self.left.as_ref().map_or(&[][..], |left| &left.outside);
             verdict

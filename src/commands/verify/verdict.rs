@@ -7,7 +7,7 @@ use super::case::Case;
 use super::report::Check;
 use crate::agent::settings::Person;
 use crate::commands::checks::last_lines;
-use crate::commands::run::{BY_PLAN, add_unseen, not_run, of_plan, settings_of};
+use crate::commands::run::{BY_PLAN, add_unseen, not_run, of_plan, of_roles, settings_of};
 use crate::gate::checks::CheckResult;
 use crate::gate::content::REPOSITORIES;
 use crate::gate::{self, Finding, Rule, Verdict, render};
@@ -142,6 +142,10 @@ fn again(case: &Case<'_>, recorded: &Value, check: &mut Check) -> Result<(Verdic
     let base = GitTree::of_commit(&case.checkout.repo, case.base).map_err(gate::GateError::from)?;
     let candidate = GitTree::new(&case.checkout.repo, from_git2(frozen));
     let mut verdict = gate::check(&base, &candidate, Some(&case.task()?))?;
+    if case.created.pipeline.is_some() {
+        let settings = settings_of(&base, &Person::default())?;
+        verdict.findings.extend(of_roles(&base, &candidate, &settings)?);
+    }
     let mut count = 0;
     match left(case)? {
         Some((left, outside)) => {

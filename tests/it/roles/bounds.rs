@@ -249,3 +249,30 @@ fn jobs_that_end_over_a_candidate_which_nobody_judged_are_proved_all_the_same() 
         }
     }
 }
+
+#[test]
+fn no_role_replaces_the_script_of_another_one() {
+    let repo = with(&[("implementer", IMPLEMENT)], "");
+    repo.write("payments/review.sh", "exit 1\n");
+    for command in [
+        "[sh, payments/review.sh]",
+        "[sh, -c, 'exec sh ./payments/review.sh --strict']",
+    ] {
+        let text = format!(
+            "agents:\n  implementer: {{command: [sh, {}]}}\n  reviewer: {{command: {command}}}\n",
+            repo.top().join("implementer.sh").display()
+        );
+        repo.change(super::SETTINGS, &text);
+        super::becomes(
+            &repo,
+            "implementer",
+            &format!("echo '{}' > payments/review.sh", APPROVE.replace('\'', "'\\''")),
+        );
+        let outcome = run(&repo);
+        outcome.expect(3, &["payments/review.sh", "the reviewer's command runs this file"]);
+        assert_eq!(steps(&repo), ["implement"], "the reviewer was not asked");
+        repo.agentgate(["verify", JOB]).expect(0, &[]);
+        repo.git(["update-ref", "-d", &format!("refs/agentgate/jobs/{JOB}")]);
+        fs::remove_dir_all(record(&repo, JOB)).expect("it is there");
+    }
+}
