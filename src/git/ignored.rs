@@ -22,7 +22,7 @@ use crate::job::left::RawPath;
 const LIST: &str = "agentgate-ignored";
 /// The shape of the list.
 const SCHEMA: &str = "agentgate/ignored/1";
-/// More files are not listed; see [`There::is_known`].
+/// More files are not listed; see [`is_old`].
 const MOST: usize = 20_000;
 /// A larger list is not ours.
 const LIMIT: u64 = 256 << 20;

@@ -99,6 +99,102 @@ pub struct Job {
     pub(super) _lock: LockGuard,
 }
 
+/// What a job begins with, or is taken up again with; each is as in [`Job`].
+pub(super) struct Decided {
+    pub(super) checkout: Checkout,
+    pub(super) surroundings: Surroundings,
+    pub(super) owner: Owner,
+    pub(super) created: Created,
+    pub(super) base: git2::Oid,
+    pub(super) head: git2::Oid,
+    pub(super) task: Task,
+    pub(super) task_bytes: Vec<u8>,
+    pub(super) agent: Result<Found, Stop>,
+    pub(super) effective: Effective,
+    pub(super) identity: Identity,
+    pub(super) places: Places,
+    pub(super) artifacts: Option<PathBuf>,
+    pub(super) verbose: bool,
+    pub(super) walls: Walls,
+    pub(super) copies: Copies,
+    pub(super) not_covered: Vec<String>,
+    pub(super) notices: Vec<String>,
+    pub(super) origin: Origin,
+    pub(super) seats: Vec<Seat>,
+}
+
+impl Job {
+    /// A job of which nothing was made or found yet.
+    pub(super) fn new(decided: Decided, lock: LockGuard) -> Job {
+        let Decided {
+            mut checkout,
+            surroundings,
+            owner,
+            created,
+            base,
+            head,
+            task,
+            task_bytes,
+            agent,
+            effective,
+            identity,
+            places,
+            artifacts,
+            verbose,
+            walls,
+            copies,
+            not_covered,
+            notices,
+            origin,
+            seats,
+        } = decided;
+        checkout.git = checkout.git.marked(MARK, &places.mark());
+        Job {
+            task_file: places.mark(),
+            outbox: places.outbox(),
+            checkout,
+            surroundings,
+            owner,
+            created,
+            base,
+            head,
+            task,
+            task_bytes,
+            agent,
+            effective,
+            identity,
+            places,
+            artifacts,
+            verbose,
+            walls,
+            copies,
+            not_covered,
+            worktree: None,
+            made: None,
+            content: None,
+            shadow: None,
+            stage: None,
+            frozen: None,
+            left: None,
+            verdict: None,
+            credentials: Vec::new(),
+            refs: AgentRefs::default(),
+            before: None,
+            unbundled: false,
+            notices,
+            withheld: Vec::new(),
+            last_output: String::new(),
+            met_a_wall: false,
+            origin,
+            seats,
+            suffix: String::new(),
+            ready: false,
+            unanswered: None,
+            _lock: lock,
+        }
+    }
+}
+
 /// A role with the agent that acts in it.
 #[derive(Clone, Debug)]
 pub struct Seat {
@@ -170,7 +266,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let (task, task_bytes) = read_task(&surroundings.cwd, &options.task)?;
     let task_place = task_place(&surroundings.cwd, &options.task);
-    let mut checkout = surroundings.checkout()?;
+    let checkout = surroundings.checkout()?;
     // Whoever queues starts from what HEAD is when its turn comes.
     let queued = (options.wait != Wait::No)
         .then(|| acquire(&checkout, &id, options, watch))
@@ -243,7 +339,6 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
     };
     let places = places(&checkout, &effective, &person, surroundings, &id)?;
     notices.append(&mut sweep(&places.root));
-    checkout.git = checkout.git.marked(MARK, &places.mark());
     signals::outlive_hangup();
     let (owner, task_ref) = store.create(&id, &task_bytes)?;
     Request::of(options, surroundings, artifacts.as_deref()).save(&owner.folder)?;
@@ -266,8 +361,7 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         pipeline,
     };
     notices.append(&mut copies.notices);
-    let (task_file, outbox) = (places.mark(), places.outbox());
-    let mut job = Job {
+    let decided = Decided {
         checkout,
         surroundings: surroundings.clone(),
         owner,
@@ -285,31 +379,11 @@ pub fn prepare(options: &Options, surroundings: &Surroundings, watch: &dyn Watch
         walls,
         copies,
         not_covered: Vec::new(),
-        worktree: None,
-        made: None,
-        content: None,
-        shadow: None,
-        stage: None,
-        frozen: None,
-        left: None,
-        verdict: None,
-        credentials: Vec::new(),
-        refs: AgentRefs::default(),
-        before: None,
-        unbundled: false,
         notices,
-        withheld: Vec::new(),
-        last_output: String::new(),
-        met_a_wall: false,
         origin,
         seats,
-        task_file,
-        outbox,
-        suffix: String::new(),
-        ready: false,
-        unanswered: None,
-        _lock: lock,
     };
+    let mut job = Job::new(decided, lock);
     job.owner.create(Event::Created(created))?;
     watch.step(&format!("job {id}: {}", printable(&job.created.goal)));
     watch.step(&format!(
