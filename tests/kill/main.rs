@@ -1,7 +1,7 @@
 //! Kills at every moment: agentgate ended before each system call of its own that changes something, and gone on with.
 //!
 //! `cargo test --test kill` runs a sample, always the same one, so that a change and not the day decides; `--seed N` another. `cargo test --test kill -- --sweep` runs all of it,
-//! which takes an hour on two cores. `--seed N` repeats a sample, `--only WORD` takes the groups whose name has the
+//! which takes some hours on two cores. `--seed N` repeats a sample, `--only WORD` takes the groups whose name has the
 //! word, `--call TEXT` the calls that have the text, `--part K/N` each Nth trial, `--jobs N` so many at a time, `--case GROUP:N` one trial.
 //!
 //! Only agentgate's own process is traced, not git or the agent: SIGKILL comes before the Nth of these calls, which
