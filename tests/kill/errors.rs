@@ -3,12 +3,18 @@
 use super::support::jobs::verified;
 use super::support::program::Outcome;
 use super::support::scene::{self, JOB};
-use super::trials::{goes_on, never_began, same};
+use super::trials::{goes_on, never_began, proved, same};
 use super::world::{Facts, Variant, World};
 
 /// After one call failed: the job stopped with 1, or the call did not matter.
 pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
     let code = world.variant.code();
+    let is_refused = outcome
+        .stderr
+        .contains("could not be started: a fresh checkout cannot be made");
+    if world.variant == Variant::Roles && is_refused && [0, 18].contains(&outcome.code) {
+        return refused(world, outcome, facts);
+    }
     // Where its last words could not be kept, they are said again.
     if outcome.code == code && world.record().join("resume.json").exists() {
         return goes_on(world, code, facts);
@@ -17,8 +23,12 @@ pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
         let mut found = world.facts(code);
         // Copies and what is only evidence may fail, and then that is said.
         if outcome.stderr.contains("could not be") {
-            for name in ["artifacts", "artifacts patch", "record", "bundle"] {
-                found.insert(name.to_owned(), facts[name].clone());
+            let names = ["artifacts", "artifacts patch", "record", "bundle"];
+            let names = names.into_iter().map(str::to_owned);
+            for name in names.chain((1..=6).map(|call| format!("call {call} refs"))) {
+                if let Some(fact) = facts.get(&name) {
+                    found.insert(name, fact.clone());
+                }
             }
         }
         same(facts, &found);
@@ -84,5 +94,19 @@ pub fn stopped(world: &World, outcome: &Outcome, facts: &Facts) {
         let dropped = world.agentgate(&["drop", "--force", JOB]);
         assert_eq!(dropped.code, 0, "{dropped}");
     }
+    world.nothing_left();
+}
+
+/// A check that could not be started turned the candidate down: that is a round of its own. Where its fixer found nothing
+/// to mend, a person is asked, and says that it is good.
+fn refused(world: &World, outcome: &Outcome, facts: &Facts) {
+    if outcome.code == 18 {
+        assert_eq!(scene::processes(&world.repo, JOB), Vec::<String>::new());
+        let answered = world.agentgate(&["answer", JOB, "--approve"]);
+        assert_eq!(answered.code, 0, "{answered}");
+    }
+    let candidate = format!("refs/agentgate/jobs/{JOB}:candidate");
+    assert_eq!(world.repo.git(["rev-parse", &candidate]), facts["candidate"]);
+    proved(&world.repo, JOB);
     world.nothing_left();
 }

@@ -1,7 +1,7 @@
 //! Kills at every moment: agentgate ended before each system call of its own that changes something, and gone on with.
 //!
 //! `cargo test --test kill` runs a sample, always the same one, so that a change and not the day decides; `--seed N` another. `cargo test --test kill -- --sweep` runs all of it,
-//! which takes an hour on two cores. `--seed N` repeats a sample, `--only WORD` takes the groups whose name has the
+//! which takes some hours on two cores. `--seed N` repeats a sample, `--only WORD` takes the groups whose name has the
 //! word, `--call TEXT` the calls that have the text, `--part K/N` each Nth trial, `--jobs N` so many at a time, `--case GROUP:N` one trial.
 //!
 //! Only agentgate's own process is traced, not git or the agent: SIGKILL comes before the Nth of these calls, which
@@ -35,8 +35,8 @@ use trials::{Plan, Trial};
 
 /// The sample of the test command; the sweep and other seeds are for whoever looks for faults.
 const SEED: u64 = 20_318;
-/// What a sample may take before no further trial is begun.
-const SAMPLE: Duration = Duration::from_secs(40);
+/// What a sample may take, after the undisturbed runs, before no further trial is begun.
+const SAMPLE: Duration = Duration::from_secs(30);
 
 struct Options {
     sweep: bool,
@@ -60,6 +60,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let planned = Instant::now();
     for skipped in &plan.skipped {
         eprintln!("skipped: {skipped}");
     }
@@ -90,7 +91,7 @@ fn main() -> ExitCode {
         for _ in 0..options.jobs {
             scope.spawn(|| {
                 loop {
-                    let late = !options.sweep && options.case.is_none() && started.elapsed() > SAMPLE;
+                    let late = !options.sweep && options.case.is_none() && planned.elapsed() > SAMPLE;
                     let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !late) else {
                         return;
                     };

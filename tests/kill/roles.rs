@@ -83,7 +83,7 @@ pub fn settle(repo: &Repo) {
         ("reviewer", REVIEWER),
         ("fixer", FIXER),
     ] {
-        repo.write(&format!("prot/{role}.sh"), script);
+        repo.write(format!("prot/{role}.sh"), script);
     }
 }
 

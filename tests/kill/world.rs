@@ -372,7 +372,7 @@ impl World {
     pub fn nothing_left(&self) {
         let repo = &self.repo;
         assert_eq!(
-            scene::processes_below(&repo.top()),
+            processes_below(&repo.top()),
             Vec::<String>::new(),
             "processes of the job are alive"
         );
@@ -417,6 +417,21 @@ fn is_temporary(path: &Path) -> bool {
         || name == "agent-jobs.holder"
         || name.starts_with("agentgate-landing-")
         || name == ".forgotten"
+}
+
+/// The pids of all processes that have something of this folder in their environment: agents of any owner of any job,
+/// and the tools around them.
+fn processes_below(folder: &Path) -> Vec<String> {
+    let mark = folder.as_os_str().as_encoded_bytes();
+    let entries = fs::read_dir("/proc").expect("/proc can be listed");
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let marked = |pid: &String| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        memchr::memmem::find(&environment, mark).is_some()
+    };
+    names.filter(|pid| marked(pid) && scene::alive(pid)).collect()
 }
 
 /// Names in a folder, sorted.

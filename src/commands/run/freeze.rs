@@ -149,6 +149,7 @@ impl Job {
             };
         }
         let json = format!("{:#}\n", serde_json::to_value(&record)?);
+        self.left = Some(record.clone());
         self.owner.must_be_sole()?;
         if call.number.is_some() {
             // The next step may undo this one.
@@ -162,7 +163,6 @@ impl Job {
             self.owner.folder.save(&step_patch(call), &patch)?;
         }
         let file = self.owner.folder.save(&self.numbered(store::FROZEN), json.as_bytes())?;
-        self.left = Some(record.clone());
         // Before it is said that the step is finished: from then on nobody makes it again.
         if let Err(error) = self.write_record_ref()
             && record.collisions.is_empty()
@@ -183,14 +183,7 @@ impl Job {
             None => "what the agent left had not become one tree when its owner ended",
             Some(left) if !self.has_tree(&left.tree) => "the tree that the agent's work had become is gone",
             Some(left) => {
-                let nested = left.nested.iter().chain(&left.twins);
-                let nested = few(nested.map(|path| gate::render::path(path.bytes())));
-                let mut files = self.saved_beside()?;
-                let patch = self.owner.state.progress.calling.as_ref().map(step_patch);
-                if let Some(patch) = patch.filter(|patch| self.owner.folder.path.join(patch).exists()) {
-                    files.push(self.owner.folder.describe(&patch)?);
-                }
-                let event = self.frozen_event(left, nested, files);
+                let event = self.frozen_as(left)?;
                 return self.owner.append(&event);
             }
         };
@@ -207,6 +200,37 @@ impl Job {
             failed: false,
         })?;
         self.bring_back_good()
+    }
+
+    /// The event of a candidate, from what is left of it in the record.
+    fn frozen_as(&self, left: &Left) -> Result<Event> {
+        let nested = left.nested.iter().chain(&left.twins);
+        let nested = few(nested.map(|path| gate::render::path(path.bytes())));
+        let mut files = self.saved_beside()?;
+        let patch = self.owner.state.progress.calling.as_ref().map(step_patch);
+        if let Some(patch) = patch.filter(|patch| self.owner.folder.path.join(patch).exists()) {
+            files.push(self.owner.folder.describe(&patch)?);
+        }
+        Ok(self.frozen_event(left, nested, files))
+    }
+
+    /// The event that is due before a job ends: its step was finished and its tree frozen, and saving what belongs to
+    /// it failed. A candidate that the log does not speak of, such as that of the step before, is let go: the record's
+    /// ref must not hold what the log does not.
+    pub(super) fn frozen_unsaid(&mut self) -> Result<Option<Event>> {
+        let (state, frozen) = (&self.owner.state, &self.frozen);
+        let Some(tree) = frozen.as_ref().filter(|_| state.frozen.is_none()).map(|one| one.tree()) else {
+            return Ok(None);
+        };
+        let is_of_the_step = |left: &&Left| left.tree == tree.to_string() && state.agent.is_some();
+        match self.left.as_ref().filter(is_of_the_step) {
+            Some(left) => self.frozen_as(left).map(Some),
+            None => {
+                self.frozen = None;
+                self.verdict = None;
+                Ok(None)
+            }
+        }
     }
 
     /// The name of a file of the record that each writing call has one of: `ignored.tar`, `ignored-3.tar`.

@@ -18,6 +18,7 @@ use crate::store;
 
 impl Job {
     pub(super) fn end(&mut self, ending: &Ending, watch: &dyn Watch) -> Result<()> {
+        let unsaid = self.frozen_unsaid()?;
         // A signal may come before a job that is gone on with has a place to make the patch in; the record's ref has
         // the candidate all the same.
         if self.frozen.is_some() && self.stage.is_some() {
@@ -55,7 +56,8 @@ impl Job {
                 files,
             },
         };
-        self.owner.append(&event)?;
+        let events: Vec<Event> = unsaid.into_iter().chain([event]).collect();
+        self.owner.append_all(&events)?;
         if let Err(error) = self.write_record_ref() {
             // In a clone that was tampered with this may well fail; the record's files are there.
             if self.owner.state.collisions.is_empty() {
@@ -136,6 +138,9 @@ impl Job {
             },
         };
         let recorded = self.owner.state.ended.is_some() || self.owner.append(&event).is_ok();
+        if self.owner.state.frozen.is_none() {
+            self.frozen = None;
+        }
         let id = shell_words::quote(&self.owner.folder.id).into_owned();
         let mut stop = Stop::new(exit, format!("job {id} failed: {message}"));
         if recorded {

@@ -39,7 +39,9 @@ pub(super) fn compare(case: &Case<'_>, check: &mut Check) -> Result<()> {
         .map_or(0, |line| line.seq);
     let judged = case
         .last(|event| matches!(event, Event::GateFinished { .. }))
-        .filter(|line| line.seq > frozen);
+        .filter(|line| line.seq > frozen)
+        // Nor is what a role began to change after it what was judged.
+        .filter(|_| case.state.gate.is_some());
     let Some(Event::GateFinished { exit, findings, .. }) = judged.and_then(|line| line.event.as_ref()) else {
         return not_judged(case, check);
     };
@@ -107,7 +109,8 @@ fn not_judged(case: &Case<'_>, check: &mut Check) -> Result<()> {
         check.fails(format!("{GATE_JSON} is there, and the log has no gate.finished"));
     }
     match case.file(GATE_LOG)? {
-        Some(text) if case.state.ended.is_some() && !text.starts_with(b"not judged: ") => {
+        // It may be of the candidate before.
+        Some(text) if case.state.ended.is_some() && !judged_before && !text.starts_with(b"not judged: ") => {
             check.fails(format!("{GATE_LOG} tells of a verdict, and the log has none"));
         }
         _ => check.skip("the job came to no verdict"),

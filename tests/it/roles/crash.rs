@@ -212,3 +212,46 @@ fn who_waits_for_a_person_is_not_gone_on_with_by_all() {
     repo.agentgate(["resume", "--all"])
         .expect(0, &["no job of this clone waits"]);
 }
+
+/// Runs the job, and meanwhile puts a folder in the place of a file that it is to save.
+fn with_a_folder_in_the_way(repo: &Repo, implementer: &str, name: &str) {
+    let go = repo.top().join("go");
+    becomes(
+        repo,
+        "implementer",
+        &format!("while [ ! -e {} ]; do sleep 0.02; done; {implementer}", go.display()),
+    );
+    let running = job(repo).spawn();
+    until("it is at work", || !steps_if_any(repo).is_empty());
+    let place = record(repo, JOB).join(name);
+    fs::create_dir(&place).expect("it is not there yet");
+    fs::write(go, "").expect("it can be written");
+    running.wait().expect(1, &["Is a directory"]);
+    fs::remove_dir(place).expect("it is there");
+}
+
+#[test]
+fn a_candidate_that_could_not_be_saved_whole_stands_in_the_log_as_in_the_ref() {
+    let repo = with(&[("implementer", "")], "");
+    with_a_folder_in_the_way(&repo, "echo new > payments/new.ts", "frozen.json");
+    let frozen = of_kind(&repo, "candidate.frozen").pop().expect("one");
+    assert_eq!(
+        frozen["tree"],
+        repo.git(["rev-parse", &format!("refs/agentgate/jobs/{JOB}:candidate")])
+    );
+    repo.agentgate(["verify", JOB]).success();
+}
+
+#[test]
+fn a_fix_that_could_not_be_saved_whole_is_not_taken_for_what_was_judged_before() {
+    let repo = with(&[("implementer", ""), ("reviewer", REJECT), ("fixer", FIX)], "");
+    with_a_folder_in_the_way(&repo, "echo new > payments/new.ts", "frozen-3.json");
+    assert_eq!(of_kind(&repo, "gate.finished").len(), 1);
+    assert_eq!(of_kind(&repo, "candidate.frozen").len(), 2);
+    repo.git([
+        "cat-file",
+        "-e",
+        &format!("refs/agentgate/jobs/{JOB}:candidate/payments/fix.txt"),
+    ]);
+    repo.agentgate(["verify", JOB]).success();
+}

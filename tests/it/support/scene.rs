@@ -86,21 +86,6 @@ pub fn processes_of(task: &Path) -> Vec<String> {
     names.filter(|pid| marked(pid) && alive(pid)).collect()
 }
 
-/// The pids of all processes that have something of this folder in their environment: agents of any owner of any job,
-/// and the tools around them.
-pub fn processes_below(folder: &Path) -> Vec<String> {
-    let mark = folder.as_os_str().as_encoded_bytes();
-    let entries = fs::read_dir("/proc").expect("/proc can be listed");
-    let names = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok());
-    let marked = |pid: &String| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        memchr::memmem::find(&environment, mark).is_some()
-    };
-    names.filter(|pid| marked(pid) && alive(pid)).collect()
-}
-
 /// Whether a process lives; a zombie does not.
 pub fn alive(pid: &str) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
