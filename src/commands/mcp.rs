@@ -4,6 +4,7 @@
 //! thing that it does itself is to run `agentgate check` and `agentgate explain` where it is, inside the walls,
 //! when the other side asks for that: what an agent's worktree makes a program do stays with the agent.
 
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -18,7 +19,7 @@ use super::Surroundings;
 use crate::exit::{Exit, Stop};
 use crate::mcp::RUN;
 use crate::mcp::lines::{Line, Lines};
-use crate::mcp::session::{Desk, Reply, Session};
+use crate::mcp::session::{Desk, Reply, Session, is_verdict};
 use crate::mcp::tools::{self, Tool as Offer};
 use crate::process::{Status, Tool};
 use crate::socket;
@@ -68,10 +69,21 @@ pub fn connect(surroundings: &Surroundings, input: impl Read + Send + 'static, s
         .context("cannot start a thread")?;
     let mut lines = Lines::default();
     let mut buffer = vec![0; CHUNK];
+    let mut heard = false;
     loop {
         let read = match stream.read(&mut buffer) {
+            Ok(0) if !heard && link.was_asked() => {
+                let what = format!("{} does not serve this process, or not any more", path.display());
+                return Err(Stop::new(Exit::Locked, what)
+                    .hint("only processes of the job are served, as long as the role's call lasts")
+                    .hint("for your own assistant: agentgate mcp --stdio")
+                    .into());
+            }
             Ok(0) => return Ok(()),
-            Ok(read) => read,
+            Ok(read) => {
+                heard = true;
+                read
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Ok(()),
             Err(error) => return Err(error).context("the connection to the job broke"),
@@ -126,6 +138,17 @@ impl Link {
         let mut stream = held(&self.out);
         stream.write_all(line)?;
         stream.write_all(b"\n")
+    }
+
+    /// Whether the client has asked anything, or does so in the next moment.
+    fn was_asked(&self) -> bool {
+        for _ in 0..20 {
+            if held(&self.due).replies > 0 {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 
     /// Waits for what the client has asked and was not told yet: one that only pipes its questions in has closed
@@ -243,7 +266,7 @@ fn answer(asked: &Asked, surroundings: &Surroundings, link: &Link) {
 fn run(args: &[String], surroundings: &Surroundings) -> Result<(i32, String), String> {
     let tool = Tool::own(&surroundings.cwd)
         .args(args)
-        .environment(surroundings.vars.clone())
+        .environment(variables(surroundings))
         .time_limit(LIMIT);
     let outcome = tool.run().map_err(|error| error.to_string())?;
     let exit = match outcome.status {
@@ -257,16 +280,34 @@ fn run(args: &[String], surroundings: &Surroundings) -> Result<(i32, String), St
     Ok((exit, text))
 }
 
+/// What such a command needs. Several agents start a server with an environment that is nearly empty, and a job can
+/// write to its own places alone.
+fn variables(surroundings: &Surroundings) -> Vec<(OsString, OsString)> {
+    let mut vars = surroundings.vars.clone();
+    let private = surroundings
+        .var(VARIABLE)
+        .map(Path::new)
+        .and_then(|socket| socket.parent()?.parent());
+    if let Some(private) = private {
+        for (name, folder) in [("TMPDIR", "tmp"), ("HOME", "home")] {
+            vars.retain(|(known, _)| known != name);
+            vars.push((name.into(), private.join(folder).into()));
+        }
+    }
+    if surroundings.var("PATH").is_none() {
+        vars.push(("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()));
+    }
+    vars
+}
+
 /// As much as a model can take in, cut at a line.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     if text.len() <= SHOWN {
         return text.into_owned();
     }
-    let end = text.as_bytes()[..SHOWN]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .unwrap_or(0);
+    let cut = text.floor_char_boundary(SHOWN);
+    let end = text[..cut].rfind('\n').unwrap_or(cut);
     format!("{}\n[the rest of {} bytes is not shown]\n", &text[..end], text.len())
 }
 
@@ -376,7 +417,8 @@ impl Desk for Persons<'_> {
             Err(error) => return Reply::Failed(format!("the arguments of {tool} are not its own: {error}")),
         };
         match run(&args, self.surroundings) {
-            Ok((exit, text)) => Reply::Text(format!("{text}exit {exit}\n")),
+            Ok((exit, text)) if is_verdict(exit) => Reply::Text(format!("{text}exit {exit}\n")),
+            Ok((exit, text)) => Reply::Failed(format!("{text}exit {exit}\n")),
             Err(words) => Reply::Failed(words),
         }
     }

@@ -14,7 +14,7 @@ use crate::files;
 use crate::gate::{self, Kind, Tree};
 
 use super::disarm::{Moved, Submodule, make_readable};
-use super::program::Git;
+use super::program::{Call, Git};
 use super::settings::{ContentSettings, quote_alternate};
 use super::snapshot::Stage;
 use super::tree::GitTree;
@@ -26,21 +26,31 @@ pub(super) const BUNDLE_LIMIT: Duration = Duration::from_secs(8);
 
 /// The patch from the base to the frozen tree, binary files included, renames never guessed.
 pub fn patch(git: &Git, stage: &Stage, base: &str, tree: &str) -> Result<Vec<u8>> {
-    stage
-        .git(git)
-        .args([
-            "diff-tree",
-            "-r",
-            "-p",
-            "--binary",
-            "--full-index",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-        ])
-        .args([base, tree])
-        .bytes()
+    patch_by(stage.git(git), base, tree)
+}
+
+/// The same for trees that are in the clone's own store, where there is no place to stage in.
+///
+/// # Errors
+/// Git fails.
+pub fn patch_of_stored(git: &Git, common: &Path, base: &str, tree: &str) -> Result<Vec<u8>> {
+    patch_by(git.at(common).env("GIT_ATTR_SOURCE", base), base, tree)
+}
+
+fn patch_by(call: Call<'_>, base: &str, tree: &str) -> Result<Vec<u8>> {
+    call.args([
+        "diff-tree",
+        "-r",
+        "-p",
+        "--binary",
+        "--full-index",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+    ])
+    .args([base, tree])
+    .bytes()
 }
 
 /// The tree with other content at some paths, as an id in the stage's own store: nothing of it gets into the clone's.

@@ -58,6 +58,8 @@ pub struct Progress {
     pub trees: Vec<String>,
     /// Digests of the blocking findings so far.
     pub digests: Vec<String>,
+    /// What the gate said of `good`, once it did.
+    pub judged: Option<u8>,
     /// The last candidate was turned down.
     pub rejected: Option<Rejection>,
     /// The reviewer, or a person, approved the last candidate.
@@ -154,6 +156,7 @@ pub fn fold(state: &mut State, event: &Event) {
             p.failures = 0;
             p.asked_again = false;
             p.good = Some(((tree.clone(), *changed), state.left.clone()));
+            p.judged = None;
             if p.human.is_some() {
                 // Whoever asks for a person has not done its step.
                 return;
@@ -168,8 +171,20 @@ pub fn fold(state: &mut State, event: &Event) {
             p.rejected = None;
             p.trees.push(tree.clone());
         }
+        Event::Owned { .. } => {
+            // A writing role that has asked for a person and was killed before it was over: what it had changed is
+            // lost, and what stands for the job is what it began from.
+            let is_lost = p.human.is_some() && p.over.is_none() && state.frozen.is_none();
+            if is_lost && let Some((good, left)) = &p.good {
+                state.frozen = Some(good.clone());
+                state.left.clone_from(left);
+                state.gate = p.judged;
+            }
+        }
         Event::CheckFinished { millis, .. } => p.millis += millis,
+        Event::GateFinished { exit: 0, .. } => p.judged = Some(0),
         Event::GateFinished { exit, digest, .. } if *exit != 0 => {
+            p.judged = Some(*exit);
             p.rounds += 1;
             p.reject(digest.as_deref().unwrap_or_default(), true);
         }

@@ -217,12 +217,18 @@ impl Session {
     fn ran(&mut self, name: &str, reply: Option<Value>) -> Option<String> {
         let waiting = self.waiting.remove(name)?;
         let said = match reply.map(serde_json::from_value::<Ran>) {
-            Some(Ok(Ran { exit: Some(exit), text })) => said(&format!("{text}exit {exit}\n"), false),
+            Some(Ok(Ran { exit: Some(exit), text })) => said(&format!("{text}exit {exit}\n"), !is_verdict(exit)),
             Some(Ok(Ran { exit: None, text })) => said(&text, true),
             _ => said("this tool needs the connector: agentgate mcp", true),
         };
         Some(result(&waiting.id, &dressed(said, waiting.stateless)))
     }
+}
+
+/// Whether this exit code of agentgate's says what was asked: a pass, or a rule that is broken. Any other says that
+/// it could not be told.
+pub fn is_verdict(exit: i32) -> bool {
+    matches!(exit, 0 | 3..=11 | 24)
 }
 
 /// The result of a tool.

@@ -96,6 +96,8 @@ fn each_role_has_its_own_tools_and_a_job_can_be_done_with_them_alone() {
         list(),
         call(2, "read_step", json!({})),
         call(3, "explain_path", json!({"path": "payments/pay.ts"})),
+        call(6, "explain_path", json!({"path": "5"})),
+        call(7, "explain_path", json!({"path": "/etc/passwd"})),
         call(4, "report_progress", json!({"text": "half of it\u{1b}[2J\ndone"})),
         call(5, "check", json!({})),
     ];
@@ -158,6 +160,11 @@ fn each_role_has_its_own_tools_and_a_job_can_be_done_with_them_alone() {
         text(by_id(&implementer, 3)).contains("may be changed: yes"),
         "{implementer:#?}"
     );
+    assert!(
+        text(by_id(&implementer, 6)).starts_with("5: not in "),
+        "a path and no exit code"
+    );
+    assert_eq!(by_id(&implementer, 7)["result"]["isError"], true, "no verdict");
     let checked = text(by_id(&implementer, 5));
     assert!(
         checked.contains("invariants ok") && checked.ends_with("exit 0\n"),
@@ -239,7 +246,9 @@ fn an_agent_that_has_the_job_for_itself_can_check_its_work() {
     let script = format!(
         "echo 'import \"redis\";' > payments/new.ts\n{}echo 'export {{}};' > payments/new.ts\n{}",
         asking(&repo, &asks),
+        // As agents do that give a server nothing but what stands in its settings.
         asking(&repo, &lines(&[call(4, "check", json!({}))]))
+            .replace("| ", "| env -i AGENTGATE_MCP=\"$AGENTGATE_MCP\" ")
     );
     super::support::scene::agent(&repo, JOB, &[], &script)
         .run()

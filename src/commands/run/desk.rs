@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,8 @@ struct RoleDesk {
     worktree: String,
     base: String,
     task_file: String,
+    /// Reports of progress so far.
+    reports: AtomicUsize,
     asks: Sender<Ask>,
 }
 
@@ -74,7 +77,6 @@ pub(super) struct Serving {
     inbox: Receiver<Ask>,
     answered: Option<&'static str>,
     progress: Vec<String>,
-    reports: usize,
     appended: Option<Instant>,
     /// Why the record could not be written.
     error: Option<anyhow::Error>,
@@ -146,6 +148,7 @@ impl Job {
                 .map_or_else(String::new, |worktree| text_of(&worktree.path)),
             base: self.created.base.clone(),
             task_file: text_of(&self.task_file),
+            reports: AtomicUsize::new(0),
             asks,
         };
         let path = socket_of(&self.task_file);
@@ -158,7 +161,6 @@ impl Job {
             inbox,
             answered: None,
             progress: Vec::new(),
-            reports: 0,
             appended: None,
             error: None,
         })
@@ -195,12 +197,10 @@ impl Job {
     }
 
     fn append_progress(&mut self, serving: &mut Serving, call: &Call) {
-        let room = REPORTS.saturating_sub(serving.reports);
-        let lines: Vec<String> = std::mem::take(&mut serving.progress).into_iter().take(room).collect();
+        let lines = std::mem::take(&mut serving.progress);
         if lines.is_empty() || serving.error.is_some() {
             return;
         }
-        serving.reports += lines.len();
         serving.appended = Some(Instant::now());
         let events: Vec<Event> = lines
             .into_iter()
@@ -381,7 +381,15 @@ impl RoleDesk {
                 let at = ["-C", &self.worktree, "explain", "--base", &self.base].map(str::to_owned);
                 let what = match import {
                     Some(import) => vec![format!("--import={import}"), format!("--in={path}")],
-                    None => vec![format!("--task={}", self.task_file), "--".to_owned(), path],
+                    // A path, whatever else the word would be.
+                    None => {
+                        let path = if path.starts_with('/') {
+                            path
+                        } else {
+                            format!("./{path}")
+                        };
+                        vec![format!("--task={}", self.task_file), "--".to_owned(), path]
+                    }
                 };
                 Reply::Run(at.into_iter().chain(what).collect())
             }
@@ -396,6 +404,10 @@ impl RoleDesk {
                     return Ok(Reply::Failed(
                         "the text holds a credential, which cannot go into the record".to_owned(),
                     ));
+                }
+                if self.reports.fetch_add(1, Ordering::Relaxed) >= REPORTS {
+                    let why = format!("not shown: {REPORTS} reports of this call have been");
+                    return Ok(Reply::Failed(why));
                 }
                 match self.asks.send(Ask::Progress(answer::line(text.trim()))) {
                     Ok(()) => Reply::Text("shown".to_owned()),

@@ -66,12 +66,14 @@ impl Job {
     /// `change.patch`, from the same two trees that were judged; without credentials, if the candidate holds any.
     pub(super) fn save_patch(&self) -> Result<crate::job::FileRef> {
         let frozen = self.frozen.as_ref().context("nothing is frozen")?;
-        let stage = self.stage.as_ref().context("nothing was staged")?;
         let base = history::tree_of(&self.checkout.repo, self.base)?.to_string();
         let tree = frozen.tree().to_string();
-        let patch = match self.credentials.is_empty() {
-            true => evidence::patch(&self.checkout.git, stage, &base, &tree)?,
-            false => self.blanked_patch(stage, &base, &tree)?,
+        let git = &self.checkout.git;
+        let patch = match (&self.stage, self.credentials.is_empty()) {
+            (Some(stage), true) => evidence::patch(git, stage, &base, &tree)?,
+            // A job that is gone on with, and that a signal ends before it has a worktree.
+            (None, true) => evidence::patch_of_stored(git, &self.checkout.common, &base, &tree)?,
+            (stage, false) => self.blanked_patch(stage.as_ref().context("nothing was staged")?, &base, &tree)?,
         };
         self.owner.folder.save(store::PATCH, &patch)
     }

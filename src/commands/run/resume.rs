@@ -231,6 +231,10 @@ impl Job {
             ));
         }
         self.owner.begin(place, attempt)?;
+        if self.verdict.is_none() {
+            // To be owned anew may bring an earlier candidate back.
+            self.bring_back_verdict()?;
+        }
         watch.step(&format!("job {id} goes on (owner {epoch})"));
         let remains = remains::of(&self.checkout, &self.owner.state, &self.created, &id);
         if let Some(reason) = remains.locked_by_person(&id) {

@@ -19,9 +19,9 @@ use crate::store;
 impl Job {
     pub(super) fn end(&mut self, ending: &Ending, watch: &dyn Watch) -> Result<()> {
         let unsaid = self.frozen_unsaid()?;
-        // A signal may come before a job that is gone on with has a place to make the patch in; the record's ref has
-        // the candidate all the same.
-        if self.frozen.is_some() && self.stage.is_some() {
+        // A signal may come before a job that is gone on with has a place to stage in; without one a credential cannot
+        // be taken out of the patch.
+        if self.frozen.is_some() && (self.stage.is_some() || self.credentials.is_empty()) {
             self.save_patch()?;
         }
         if self.verdict.is_none() {

@@ -139,3 +139,46 @@ fn a_credential_is_no_answer() {
     let kept = fs::read_to_string(record(&repo, JOB).join("call-2-review.json")).expect("it is there");
     assert!(!kept.contains(&token));
 }
+
+/// The owner is killed once a writing role of a later step has asked for a person; what it had changed is lost with
+/// it, and the job waits with the candidate that it began from.
+#[test]
+fn a_fixer_that_asked_and_whose_owner_was_killed_leaves_the_candidate_before() {
+    let ask = lines(&[call(
+        1,
+        "needs_human",
+        json!({"reason": "two ways", "question": "which one?"}),
+    )]);
+    for decision in ["approve", "words"] {
+        let repo = with(&[("implementer", IMPLEMENT), ("reviewer", ""), ("fixer", "")], "");
+        let rejects = asking(&repo, &lines(&[call(1, "submit_review", value(REJECTED))]));
+        becomes(&repo, "reviewer", &rejects);
+        let script = format!(
+            "echo half > payments/fix.txt\n{}while :; do sleep 0.1; done\n",
+            asking(&repo, &ask)
+        );
+        becomes(&repo, "fixer", &script);
+        let mut job = roles::job(&repo).spawn();
+        let log = record(&repo, JOB).join("agent-3.log");
+        until("the fixer was told that its question counts", || {
+            assert!(job.is_running(), "it ended early");
+            fs::read_to_string(&log).is_ok_and(|log| log.contains("in the record"))
+        });
+        job.signal(9);
+        job.wait();
+        repo.command(["resume", JOB]).run().expect(18, &["which one?"]);
+        repo.agentgate(["verify", JOB]).expect(0, &[]);
+        becomes(&repo, "fixer", "echo whole > payments/fix.txt");
+        becomes(&repo, "reviewer", super::super::roles::APPROVE);
+        let outcome = match decision {
+            "approve" => repo.command(["answer", JOB, "--approve"]).run(),
+            _ => {
+                fs::write(repo.top().join("words.md"), "the second\n").expect("it can be written");
+                repo.command(["answer", JOB, "--file", "../words.md"]).run()
+            }
+        };
+        outcome.expect(0, &[]);
+        assert_eq!(roles::shown(&repo, "payments/new.ts"), "new");
+        repo.agentgate(["verify", JOB]).expect(0, &[]);
+    }
+}

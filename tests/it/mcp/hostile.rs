@@ -74,6 +74,7 @@ fn a_process_that_is_not_of_the_job_is_not_served() {
         .env("AGENTGATE_MCP", &socket)
         .stdin(lines(&[list()]))
         .run();
+    outside.expect(13, &["does not serve this process", "agentgate mcp --stdio"]);
     assert_eq!(outside.stdout, "", "nothing was said to it");
     let mut running = running;
     running.signal(2);
@@ -147,6 +148,13 @@ fn a_storm_of_progress_is_bounded_and_no_line_of_it_steers_a_terminal() {
     assert!(!outcome.stderr.contains('\u{1b}'));
     let outputs = roles::of_kind(&repo, "step.output");
     assert_eq!(outputs.len(), 200);
+    let replies = told(&repo, 1);
+    assert_eq!(by_id(&replies, 199)["result"]["isError"], false);
+    assert_eq!(
+        by_id(&replies, 200)["result"]["isError"],
+        true,
+        "whoever is not heard is told"
+    );
     let log = fs::metadata(record(&repo, JOB).join("events.jsonl")).expect("it is there");
     assert!(log.len() < 200_000, "{}", log.len());
 }

@@ -217,6 +217,11 @@ impl Job {
         self.last_output.clone_from(&left.last_output);
         self.met_a_wall = left.met_a_wall;
         self.left = Some(left);
+        self.bring_back_verdict()
+    }
+
+    /// What the gate had said of it.
+    pub(in crate::commands::run) fn bring_back_verdict(&mut self) -> Result<()> {
         if self.owner.state.gate.is_some() && self.frozen.is_some() {
             let (mut verdict, _) = self.judge_tree()?;
             settle(&mut verdict, self.checks_over());
