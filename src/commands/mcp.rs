@@ -302,13 +302,12 @@ fn variables(surroundings: &Surroundings) -> Vec<(OsString, OsString)> {
 
 /// As much as a model can take in, cut at a line.
 fn shown(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    if text.len() <= SHOWN {
-        return text.into_owned();
-    }
-    let cut = text.floor_char_boundary(SHOWN);
-    let end = text[..cut].rfind('\n').unwrap_or(cut);
-    format!("{}\n[the rest of {} bytes is not shown]\n", &text[..end], text.len())
+    let Some(page) = bytes.get(..SHOWN).filter(|page| page.len() < bytes.len()) else {
+        return String::from_utf8_lossy(bytes).into_owned();
+    };
+    let end = memchr::memrchr(b'\n', page).unwrap_or(SHOWN);
+    let page = String::from_utf8_lossy(&page[..end]);
+    format!("{page}\n[the rest of {} bytes is not shown]\n", bytes.len())
 }
 
 /// Serves a person's assistant until it goes away.

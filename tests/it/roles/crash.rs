@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{APPROVE, FIX, PLAN, REJECT, STEP, becomes, job, of_kind, shown, steps, with};
+use super::{APPROVE, FIX, IMPLEMENT, PLAN, REJECT, STEP, becomes, job, of_kind, shown, steps, with};
 use crate::support::repo::Repo;
 use crate::support::scene::{JOB, lock_is_free, processes, record, until, worktree};
 
@@ -254,4 +254,29 @@ fn a_fix_that_could_not_be_saved_whole_is_not_taken_for_what_was_judged_before()
         &format!("refs/agentgate/jobs/{JOB}:candidate/payments/fix.txt"),
     ]);
     repo.agentgate(["verify", JOB]).success();
+}
+
+/// A signal in the moment in which another process has taken the job, before it has a worktree: the change is in the
+/// record all the same.
+#[test]
+fn interrupted_as_soon_as_it_is_gone_on_with_it_has_its_patch() {
+    let review = "while [ ! -e \"$HOME/never\" ]; do sleep 0.1; done";
+    let repo = with(&[("implementer", IMPLEMENT), ("reviewer", review)], "");
+    let mut job = super::job(&repo).spawn();
+    until("the reviewer is asked", || {
+        assert!(job.is_running(), "it ended early");
+        fs::read_to_string(record(&repo, JOB).join("events.jsonl")).is_ok_and(|log| log.contains("review-1"))
+    });
+    job.signal(9);
+    job.wait();
+    let mut again = repo.command(["resume", JOB]).spawn();
+    until("another process has the job", || {
+        let log = fs::read_to_string(record(&repo, JOB).join("events.jsonl")).expect("it is there");
+        !again.is_running() || log.contains("\"epoch\":2")
+    });
+    again.signal(2);
+    again.wait().expect(130, &[]);
+    let patch = fs::read_to_string(record(&repo, JOB).join("change.patch")).expect("it was saved");
+    assert!(patch.contains("+++ b/payments/new.ts"), "{patch}");
+    repo.agentgate(["verify", JOB]).expect(0, &[]);
 }
