@@ -24,7 +24,7 @@ fn soon(repo: &Repo, id: &str, code: i32, agent: &str) -> Outcome {
     let start = Instant::now();
     let outcome = job(repo, id, &[], agent).deadline(Duration::from_secs(120)).run();
     assert_eq!(outcome.code, code, "{outcome}");
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     outcome
 }
 
@@ -105,7 +105,7 @@ fn a_large_file_of_the_base_that_nobody_changed_is_no_finding() {
     let file = File::create_new(repo.root.join("payments/old.dat")).expect("it is new");
     file.set_len((2 << 30) + 1).expect("there is room for a hole");
     repo.commit("large");
-    let outcome = job(&repo, "j1", &[], "echo 1 > payments/a.ts").deadline(Duration::from_secs(180));
+    let outcome = job(&repo, "j1", &[], "echo 1 > payments/a.ts").deadline(Duration::from_secs(600));
     outcome.run().expect(0, &[]);
     assert_eq!(
         repo.git(["diff", "--name-status", "main", "agent/j1"]),

@@ -49,6 +49,8 @@ fn turned(repo: &Repo, id: &str) {
         let bytes = fs::read(&path).expect("it is there");
         let (first, step) = match path.ends_with("events.jsonl") {
             true => (0, 1),
+            // All of them where whoever runs it has the time.
+            false if std::env::var_os("AGENTGATE_EVERY_BYTE").is_some() => (0, 1),
             false => (seed % STRIDE, STRIDE),
         };
         let ends = [0, bytes.len().saturating_sub(1)];
