@@ -50,6 +50,10 @@ pub struct Report {
     pub old: String,
     /// The checkout that was updated, if the branch is checked out somewhere.
     pub checkout: Option<PathBuf>,
+    /// The job's worktree, if it is still there.
+    pub worktree: Option<PathBuf>,
+    /// The job's branch is still there.
+    pub has_branch: bool,
     /// Things worth knowing.
     pub notices: Vec<String>,
 }
@@ -122,6 +126,8 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         target,
         old: old.to_string(),
         checkout: place,
+        worktree: Some(remains.path).filter(|path| path.symlink_metadata().is_ok()),
+        has_branch: repo.find_reference(&refs::branch(id)).is_ok(),
         notices,
     })
 }
@@ -134,7 +140,7 @@ fn stays(worktree: &Path, ignored: &[Vec<u8>], id: &str) -> String {
     }
     format!(
         "{} stays, since files that git ignores have come there since the job was kept: {}; agentgate drop --force {} \
-         deletes it with them",
+         deletes it, and the job's branch, with them",
         worktree.display(),
         shown.join(", "),
         shell_words::quote(id)
