@@ -319,12 +319,18 @@ fn kept_commit(owner: &Owner, created: &Created, id: &str) -> Result<(Oid, Oid)>
     let kept = state.ended == Some(Exit::Ok) && !state.landed && !state.dropped;
     match &state.commit {
         Some(commit) if kept => Ok((Oid::from_str(commit)?, Oid::from_str(&created.base)?)),
-        _ => Err(Stop::new(
-            Exit::WrongState,
-            format!("job {id} cannot be landed: {}", drop::words(state)),
-        )
-        .hint(format!("agentgate log {} shows what it did", shell_words::quote(id)))
-        .into()),
+        _ => {
+            let stop = Stop::new(
+                Exit::WrongState,
+                format!("job {id} cannot be landed: {}", drop::words(state)),
+            );
+            let quoted = shell_words::quote(id);
+            Err(match drop::waits(state) {
+                true => stop.hint(drop::answers("agentgate", id)),
+                false => stop.hint(format!("agentgate log {quoted} shows what it did")),
+            }
+            .into())
+        }
     }
 }
 
