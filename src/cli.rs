@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 
 use crate::agent::values::valid_variable;
 use crate::commands::graph::Format as Drawing;
@@ -484,7 +484,7 @@ pub struct ResumeArgs {
     /// Every job of this clone that is not over and that no process has, one after the other, oldest first
     #[arg(long)]
     pub all: bool,
-    /// End the process that has the job, and go on in its place
+    /// End the process that has the job, stopped or at work, and go on in its place; its step begins anew
     #[arg(long, conflicts_with = "all")]
     pub take_over: bool,
     /// Wait for the clone lock, for ever or for a time such as 10m
@@ -503,16 +503,12 @@ pub struct ResumeArgs {
 
 /// `agentgate answer`
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("said").required(true).args(["file", "approve"])))]
 pub struct AnswerArgs {
     /// The job's id
     pub id: String,
-    /// Text for the role whose turn it is; the job gets its rounds anew
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "approve",
-        conflicts_with = "approve"
-    )]
+    /// Text for all roles from now on, first for the one whose turn it is; the job gets its rounds anew
+    #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Take the candidate as it is
     #[arg(long)]

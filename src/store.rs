@@ -12,6 +12,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::exit::{Exit, Stop};
 use crate::files;
+use crate::git::places::Places;
+use crate::git::{refs, worktree};
 use crate::job::log::{self, Damaged, Log};
 use crate::job::machine::{self, State};
 use crate::job::{Event, FileRef};
@@ -48,7 +50,7 @@ pub const FROZEN: &str = "frozen.json";
 pub const DISPUTE: &str = "dispute.md";
 /// Whose flock(2) is the job's ownership; empty.
 pub const OWNER_LOCK: &str = "owner.lock";
-/// What is in a job's folder before its first event.
+/// What is in a job's folder before its first event. Anything else of the job, there or beside the clone, comes later.
 const FIRST: [&str; 4] = [OWNER_LOCK, TASK, EVENTS, RESUME];
 /// How the name of a torn tail begins that was set aside; the number of the line that it would have been follows.
 const TORN: &str = "torn-";
@@ -203,12 +205,12 @@ impl Store {
     /// whoever holds the clone lock makes such a folder, so that it is nobody's where that is free.
     pub fn unbegun(&self, id: &str) -> Result<Option<Folder>> {
         let Some(folder) = self.find(id)? else { return Ok(None) };
-        let is_first = |name: &String| FIRST.contains(&name.as_str()) || name.starts_with(files::TEMPORARY);
-        if !folder.names()?.iter().all(is_first) {
-            return Ok(None);
-        }
         let has_log = folder.path.join(EVENTS).symlink_metadata().is_ok();
-        let began = has_log && !folder.log()?.lines.is_empty();
+        let began = match has_log.then(|| folder.log()) {
+            Some(Err(error)) if error.downcast_ref::<Damaged>().is_some() => true,
+            Some(log) => !log?.lines.is_empty(),
+            None => folder.traces()?.is_some(),
+        };
         Ok((!began).then_some(folder))
     }
 
@@ -299,14 +301,28 @@ impl std::fmt::Display for NewerFormat {
 impl std::error::Error for NewerFormat {}
 
 impl Folder {
-    /// The log as it is now, chain verified.
+    /// The log as it is now, chain verified. One without an event is that of a job which has not begun; where there
+    /// is more of the job than that, events were lost, and it is damaged.
     pub fn log(&self) -> Result<Log> {
         let path = self.path.join(EVENTS);
-        let mut bytes = Vec::new();
-        File::open(&path)
-            .and_then(|mut file| file.read_to_end(&mut bytes))
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        let log = log::decode(&bytes).with_context(|| format!("in {}", path.display()))?;
+        let read = || {
+            let mut bytes = Vec::new();
+            File::open(&path)
+                .and_then(|mut file| file.read_to_end(&mut bytes))
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            log::decode(&bytes).with_context(|| format!("in {}", path.display()))
+        };
+        let mut log = read()?;
+        if log.lines.is_empty()
+            && let Some(trace) = self.traces()?
+        {
+            // It may have begun between the two looks.
+            log = read()?;
+            if log.lines.is_empty() {
+                let why = format!("it has not one whole event, and the job had begun: there is {trace}");
+                return Err(Damaged { line: 1, why }).with_context(|| format!("in {}", path.display()));
+            }
+        }
         // A record that was copied or renamed tells of another job, whose worktree and branch are not this one's.
         let job = |line: &log::Line| line.json.get("job").and_then(|job| job.as_str()).map(str::to_owned);
         if let Some(line) = log.lines.iter().find(|line| job(line).as_ref() != Some(&self.id)) {
@@ -315,6 +331,27 @@ impl Folder {
             return Err(Damaged { line: line.seq, why }).with_context(|| format!("in {}", path.display()));
         }
         Ok(log)
+    }
+
+    /// What shows that the job has begun, whatever its log says; none where there is only what comes before the first
+    /// event.
+    fn traces(&self) -> Result<Option<String>> {
+        let is_first = |name: &String| FIRST.contains(&name.as_str()) || name.starts_with(files::TEMPORARY);
+        if let Some(name) = self.names()?.into_iter().find(|name| !is_first(name)) {
+            return Ok(Some(format!("{} in its record", name.escape_debug())));
+        }
+        let Some(common) = self.path.ancestors().nth(3) else {
+            return Ok(None);
+        };
+        if let Some(worktree) = worktree::of_job(common, &self.id).first() {
+            return Ok(Some(format!("its worktree {}", worktree.path.display())));
+        }
+        if let Some(places) = Places::beside(common, &self.id)
+            && places.private.symlink_metadata().is_ok()
+        {
+            return Ok(Some(format!("its folder {}", places.private.display())));
+        }
+        refs::first_of(common, &self.id).map(|name| name.map(|name| format!("its {name}")))
     }
 
     /// The state that the log describes; events of other versions are passed over.

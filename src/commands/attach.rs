@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::closing::Closing;
 use super::following::{Look, Stand, Tail, dead, rest};
-use super::{Surroundings, drop, job_folder, run, typed};
+use super::{Surroundings, answered, drop, job_folder, run, typed};
 use crate::exit::Exit;
 use crate::job::Event;
 use crate::job::log::Line;
@@ -19,6 +19,8 @@ use crate::store::{Folder, SETUP_LOG, Store};
 pub enum News<'a> {
     /// An event.
     Event(&'a Line),
+    /// A line of what a role has answered.
+    Answer(&'a str),
     /// A line of the agent's output, or of a setup command's.
     Output(&'a str),
 }
@@ -79,6 +81,11 @@ pub fn attach(surroundings: &Surroundings, id: &str, show: &mut dyn FnMut(News<'
                 output.finish(&mut |text| show(News::Output(text)));
             }
             show(News::Event(line));
+            if let Some(Event::StepAnswered { file, .. }) = &line.event {
+                for text in answered::lines(&folder, file) {
+                    show(News::Answer(&text));
+                }
+            }
             if let Some(Event::StepStarted { step, call, .. }) = &line.event {
                 let name = match call {
                     _ if step == SETUP => SETUP_LOG.to_owned(),

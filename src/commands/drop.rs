@@ -179,6 +179,17 @@ pub fn with_ways_out(stop: Stop, id: &str) -> Stop {
         ))
 }
 
+/// Whether a job waits for a person.
+pub fn waits(state: &State) -> bool {
+    state.ended == Some(Exit::NeedsHuman) && !state.landed && !state.dropped
+}
+
+/// What such a person can type; `agentgate` is how that is typed here.
+pub fn answers(agentgate: &str, id: &str) -> String {
+    let id = shell_words::quote(id);
+    format!("{agentgate} answer {id} --approve takes it as it is; --file ANSWER.md says what is to be done")
+}
+
 /// A job's state in a few words.
 pub fn words(state: &State) -> String {
     match (state.ended, state.landed, state.dropped) {

@@ -115,7 +115,8 @@ impl Look {
     }
 }
 
-fn owner_of(event: &Event) -> Option<ProcessId> {
+/// The process that an event says has the job.
+pub fn owner_of(event: &Event) -> Option<ProcessId> {
     match event {
         Event::Owned {
             pid,

@@ -10,7 +10,7 @@ use super::{Surroundings, drop, job_folder, typed};
 use crate::exit::{Exit, Stop};
 use crate::git::worktree::Worktree;
 use crate::git::worktree::{self, Listed};
-use crate::job::log::Line;
+use crate::job::log::{self, Line};
 use crate::job::machine::{self, State, Step};
 use crate::lock::{CloneLock, Holder};
 use crate::store::{Folder, Store};
@@ -115,7 +115,7 @@ fn row(folder: &Folder) -> Row {
     row.exit = state.ended.map(Exit::code);
     row.state = state_word(&state, owned).into();
     row.detail = match state.ended {
-        None if owned => step_words(&machine::next(&state)).into(),
+        None if owned => still_words(&log, &folder.id).unwrap_or_else(|| step_words(&machine::next(&state)).into()),
         None if state.dropped => "its process was gone, and what it left is removed".into(),
         None => "its process is gone; agentgate resume goes on with it, agentgate drop removes what it left".into(),
         Some(Exit::Ok) => String::new(),
@@ -137,6 +137,20 @@ fn row(folder: &Folder) -> Row {
         row.worktree = places.into_iter().find(|path| path.is_dir());
     }
     row
+}
+
+/// What is said of a running job whose process was stopped: nothing goes on in it.
+fn still_words(log: &log::Log, id: &str) -> Option<String> {
+    let events = log.lines.iter().filter_map(|line| line.event.as_ref());
+    let owner = events.filter_map(following::owner_of).next_back()?;
+    (owner.alive() && owner.is_stopped()).then(|| {
+        format!(
+            "its process is stopped (pid {pid}) and stands still; kill -CONT {pid} lets it go on, agentgate resume {} \
+             --take-over ends it and goes on in its place",
+            shell_words::quote(id),
+            pid = owner.pid
+        )
+    })
 }
 
 fn state_word(state: &State, owned: bool) -> &'static str {

@@ -50,6 +50,10 @@ pub struct Report {
     pub old: String,
     /// The checkout that was updated, if the branch is checked out somewhere.
     pub checkout: Option<PathBuf>,
+    /// The job's worktree, if it is still there.
+    pub worktree: Option<PathBuf>,
+    /// The job's branch is still there.
+    pub has_branch: bool,
     /// Things worth knowing.
     pub notices: Vec<String>,
 }
@@ -122,6 +126,8 @@ pub fn land(surroundings: &Surroundings, id: &str, onto: Option<&str>) -> Result
         target,
         old: old.to_string(),
         checkout: place,
+        worktree: Some(remains.path).filter(|path| path.symlink_metadata().is_ok()),
+        has_branch: repo.find_reference(&refs::branch(id)).is_ok(),
         notices,
     })
 }
@@ -134,7 +140,7 @@ fn stays(worktree: &Path, ignored: &[Vec<u8>], id: &str) -> String {
     }
     format!(
         "{} stays, since files that git ignores have come there since the job was kept: {}; agentgate drop --force {} \
-         deletes it with them",
+         deletes it, and the job's branch, with them",
         worktree.display(),
         shown.join(", "),
         shell_words::quote(id)
@@ -313,12 +319,18 @@ fn kept_commit(owner: &Owner, created: &Created, id: &str) -> Result<(Oid, Oid)>
     let kept = state.ended == Some(Exit::Ok) && !state.landed && !state.dropped;
     match &state.commit {
         Some(commit) if kept => Ok((Oid::from_str(commit)?, Oid::from_str(&created.base)?)),
-        _ => Err(Stop::new(
-            Exit::WrongState,
-            format!("job {id} cannot be landed: {}", drop::words(state)),
-        )
-        .hint(format!("agentgate log {} shows what it did", shell_words::quote(id)))
-        .into()),
+        _ => {
+            let stop = Stop::new(
+                Exit::WrongState,
+                format!("job {id} cannot be landed: {}", drop::words(state)),
+            );
+            let quoted = shell_words::quote(id);
+            Err(match drop::waits(state) {
+                true => stop.hint(drop::answers("agentgate", id)),
+                false => stop.hint(format!("agentgate log {quoted} shows what it did")),
+            }
+            .into())
+        }
     }
 }
 

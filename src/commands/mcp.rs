@@ -53,8 +53,12 @@ pub fn connect(surroundings: &Surroundings, input: impl Read + Send + 'static, s
     };
     let path = Path::new(path);
     let mut stream = socket::connect(path).map_err(|error| {
-        let what = format!("nobody serves {}: {error}", path.display());
-        Stop::new(Exit::Locked, what).hint("its tools are there as long as the role's call lasts")
+        let what = format!(
+            "the call is over, or its agentgate is gone: nobody serves {}: {error}",
+            path.display()
+        );
+        Stop::new(Exit::Locked, what)
+            .hint("its tools are there as long as the role's call lasts; there is nothing to wait for")
     })?;
     let link = Arc::new(Link {
         out: Mutex::new(stream.try_clone().context("cannot share the connection")?),

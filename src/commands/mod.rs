@@ -3,6 +3,7 @@
 //! Nothing here prints: progress goes to a [`Watch`], results are data for `report/`.
 
 pub mod agents;
+pub mod answered;
 pub mod attach;
 pub mod baseline;
 pub mod check;

@@ -9,7 +9,7 @@ use super::{Surroundings, drop, remains};
 use crate::exit::{Exit, Stop};
 use crate::git::refs;
 use crate::git::shell;
-use crate::git::worktree::{Content, Worktree, fill, in_the_way};
+use crate::git::worktree::{Content, Worktree, fill};
 use crate::store::{PATCH, Store};
 
 /// Where the candidate can be looked at.
@@ -19,8 +19,19 @@ pub struct Report {
     pub job_id: String,
     /// The worktree.
     pub worktree: PathBuf,
-    /// It was there already.
-    pub was_there: bool,
+    /// What stands there.
+    pub shown: Shown,
+}
+
+/// What stands in a worktree that was opened, by which it is told what to type next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The worktree of a kept job, which was there already.
+    Kept,
+    /// That of a job that waits for a person, which was there already.
+    Waiting,
+    /// One that was made now.
+    Candidate,
 }
 
 /// Brings the candidate of job `id` back: HEAD at the base, the candidate staged and on disk. No
@@ -29,12 +40,17 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     let checkout = surroundings.checkout()?;
     let (owner, created) = drop::own(&Store::of(&checkout.common), id)?;
     let path = PathBuf::from(owner.state.place().unwrap_or(&created.worktree));
-    let kept = owner.state.ended == Some(Exit::Ok) && !owner.state.landed && !owner.state.dropped;
-    if kept && path.is_dir() {
+    let shown = match owner.state.ended {
+        _ if owner.state.landed || owner.state.dropped => Shown::Candidate,
+        Some(Exit::Ok) => Shown::Kept,
+        Some(Exit::NeedsHuman) => Shown::Waiting,
+        _ => Shown::Candidate,
+    };
+    if shown != Shown::Candidate && path.is_dir() {
         return Ok(Report {
             job_id: id.to_owned(),
             worktree: path,
-            was_there: true,
+            shown,
         });
     }
     if owner.state.ended.is_none() {
@@ -62,11 +78,13 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
         .ok_or_else(|| nothing(id))?;
     let blocked = path.symlink_metadata().is_ok();
     if blocked {
-        let (what, hint) = in_the_way(&checkout, &path, id)?.unwrap_or_default();
-        return Err(Stop::new(Exit::WorktreeExists, what)
-            .hint(hint)
-            .hint(format!("is it open already? cd {}", shell(&path)))
-            .into());
+        // The job has its id, and a worktree that is moved by hand is lost to git.
+        return Err(
+            Stop::new(Exit::WorktreeExists, format!("{} exists already", path.display()))
+                .hint(format!("is it open already? cd {}", shell(&path)))
+                .hint("if it is no worktree of the job, give it another name, then open again")
+                .into(),
+        );
     }
     // Somebody deleted the folder; git would not add it again.
     remains::of(&checkout, &owner.state, &created, id).forget_if_gone()?;
@@ -80,7 +98,7 @@ pub fn open(surroundings: &Surroundings, id: &str) -> Result<Report> {
     Ok(Report {
         job_id: id.to_owned(),
         worktree: path,
-        was_there: false,
+        shown: Shown::Candidate,
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::drop::words;
+use super::drop::{answers, waits, words};
 use super::following::{Look, Stand, dead, rest};
 use super::{Surroundings, job_folder, typed};
 use crate::exit::{Exit, Stop};
@@ -103,14 +103,15 @@ fn running(folder: &Folder, agentgate: &str) -> Result<(ProcessId, Found)> {
     loop {
         let look = Look::at(folder)?;
         if look.state.ended.is_some() {
-            return Err(
-                Stop::new(Exit::WrongState, format!("job {id} is over: {}", words(&look.state)))
-                    .hint(format!(
-                        "{agentgate} attach {} shows how it ended",
-                        shell_words::quote(id)
-                    ))
-                    .into(),
-            );
+            let quoted = shell_words::quote(id);
+            let stop = Stop::new(Exit::WrongState, format!("job {id} is over: {}", words(&look.state)));
+            return Err(match waits(&look.state) {
+                true => stop
+                    .hint(answers(agentgate, id))
+                    .hint(format!("{agentgate} drop {quoted} gives it up")),
+                false => stop.hint(format!("{agentgate} attach {quoted} shows how it ended")),
+            }
+            .into());
         }
         if matches!(look.stand, Stand::Dead) {
             return Err(dead(agentgate, id, &look.state).into());

@@ -31,6 +31,16 @@ impl Places {
         }
     }
 
+    /// Those beside a clone with this common git dir, where jobs are made unless something else was chosen.
+    pub fn beside(common: &Path, id: &str) -> Option<Places> {
+        let clone = match common.file_name() {
+            Some(name) if name == ".git" => common.parent()?,
+            _ => common,
+        };
+        let root = clone.parent()?.join(format!("{}-jobs", clone_name(clone).ok()?));
+        Some(Places::of(&root, id))
+    }
+
     /// The folders that the agent may write.
     pub fn writable(&self) -> Vec<PathBuf> {
         let own = ["tmp", "home", "outbox", "git"].map(|name| self.private.join(name));

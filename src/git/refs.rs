@@ -1,5 +1,6 @@
 //! Refs that agentgate moves itself, by libgit2, which runs no hooks.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -40,6 +41,20 @@ pub fn record(repo: &Repository, id: &str) -> Result<Option<Oid>> {
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {RECORDS}{id}")),
     }
+}
+
+/// The first ref that there is of a job, in words, in the clone with this common git dir.
+pub fn first_of(common: &Path, id: &str) -> Result<Option<String>> {
+    let repo = Repository::open(common).with_context(|| format!("cannot open {}", common.display()))?;
+    for (what, name) in [("branch", branch(id)), ("record's ref", format!("{RECORDS}{id}"))] {
+        match repo.find_reference(&name) {
+            Ok(_) => return Ok(Some(format!("{what} {name}"))),
+            // A folder of any name can lie among the jobs.
+            Err(error) if matches!(error.code(), git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec) => {}
+            Err(error) => return Err(error).with_context(|| format!("cannot read {name}")),
+        }
+    }
+    Ok(None)
 }
 
 /// Removes the locks on a job's own refs that a process which was killed has left: nobody else moves them while the

@@ -271,6 +271,10 @@ fn due(state: &State, pipeline: &Pipeline) -> Step {
         return called(state, pipeline, p.call(Role::Implementer, step));
     }
     if state.frozen.as_ref().is_some_and(|(_, changed)| *changed == 0) {
+        // A person who was asked for it, and did not approve of nothing, has said what is to be done.
+        if p.fixes > 0 && p.trees.is_empty() {
+            return called(state, pipeline, p.call(Role::Fixer, format!("fix-{}", p.fixes + 1)));
+        }
         if p.fixes > 0 {
             return Step::NeedsHuman("no progress: a fix took the whole change back".to_owned());
         }

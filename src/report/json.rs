@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
+use crate::commands::open::Shown;
 use crate::commands::{agents, check, doctor, jobs, land, run};
 use crate::exit::{Exit, Stop};
 use crate::gate::render;
@@ -52,7 +53,7 @@ pub fn render(outcome: &Outcome) -> String {
         }),
         Outcome::Open(report) => json!({
             "schema": "agentgate/open/1", "job_id": report.job_id, "worktree": report.worktree.to_string_lossy(),
-            "was_there": report.was_there, "exit": 0,
+            "was_there": report.shown != Shown::Candidate, "exit": 0,
         }),
         Outcome::Agents(report) => agents(report),
         Outcome::Init(report) => json!({

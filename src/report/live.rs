@@ -70,6 +70,7 @@ pub fn event(line: &Line, json: bool) -> String {
 pub fn news(news: News<'_>) {
     match news {
         News::Output(text) => stderr(&format!("| {text}\n")),
+        News::Answer(text) => stderr(&format!("agentgate: {text}\n")),
         News::Event(line) => {
             let details = jobs::details(&line.json).into_iter();
             let details: Vec<String> = details.map(|(key, value)| format!("{key}={value}")).collect();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Help, Outcome};
 use crate::agent::profiles::Origin;
+use crate::commands::open::{self, Shown};
 use crate::commands::{agents, jobs, land, run, trailers};
 use crate::exit::Exit;
 use crate::gate::render;
@@ -32,18 +33,7 @@ pub fn render(outcome: &Outcome) -> (String, String) {
             format!("job_id={}\nrecord={}\n", report.job_id, line(&report.record)),
             notes(&report.notices),
         ),
-        Outcome::Open(report) => {
-            let words = if report.was_there {
-                "it is kept: this is its worktree"
-            } else {
-                "the candidate is staged there; git diff --cached shows it"
-            };
-            let beside = format!(
-                "agentgate: {words}\nnext: agentgate drop {}   # when you are done\n",
-                shell_words::quote(&report.job_id)
-            );
-            (format!("worktree={}\n", line(&report.worktree)), beside)
-        }
+        Outcome::Open(report) => (format!("worktree={}\n", line(&report.worktree)), opened(report)),
         Outcome::Agents(report) => (agents(report), String::new()),
         Outcome::Graph(report) => (super::graph::render(report), String::new()),
         Outcome::Init(report) => {
@@ -315,6 +305,27 @@ fn log(report: &jobs::Log) -> (String, String) {
     (text, beside)
 }
 
+/// What stands in the worktree, and what to type next: what gives the job up comes last, and says so.
+fn opened(report: &open::Report) -> String {
+    let id = shell_words::quote(&report.job_id);
+    let gives_up = format!("next: agentgate drop {id}   # gives it up: deletes the worktree and the job's branch\n");
+    match report.shown {
+        Shown::Kept => format!(
+            "agentgate: it is kept: this is its worktree\n\
+             next: agentgate land {id}   # when you agree: the change onto its branch\n{gives_up}"
+        ),
+        Shown::Waiting => format!(
+            "agentgate: it waits for a person: this is its worktree\n\
+             next: agentgate answer {id} --approve   # takes the candidate as it is\n\
+             next: agentgate answer {id} --file ANSWER.md   # says what is to be done\n{gives_up}"
+        ),
+        Shown::Candidate => format!(
+            "agentgate: the candidate is staged there; git diff --cached shows it\n\
+             next: agentgate drop {id}   # when you are done: deletes this worktree\n"
+        ),
+    }
+}
+
 fn landed_words(report: &land::Report) -> String {
     let target = report.target.trim_start_matches("refs/heads/");
     let what = if report.old == report.commit {
@@ -322,7 +333,13 @@ fn landed_words(report: &land::Report) -> String {
     } else {
         format!("landed on {target}")
     };
-    format!("agentgate: {what}; the job's worktree and branch are gone, its record stays\n")
+    let rest = match (report.worktree.is_some(), report.has_branch) {
+        (false, false) => "the job's worktree and branch are gone, its record stays",
+        (true, true) => "the job's worktree, its branch and its record stay",
+        (true, false) => "the job's branch is gone, its worktree and its record stay",
+        (false, true) => "the job's worktree is gone, its branch and its record stay",
+    };
+    format!("agentgate: {what}; {rest}\n")
 }
 
 fn land(report: &land::Report) -> String {

@@ -341,7 +341,7 @@ fn what_is_printed_to_be_typed_can_be_pasted() {
     for line in &lines {
         paste(line).success();
     }
-    repo.agentgate(["open", "r1"]).expect(14, &["mv "]);
+    repo.agentgate(["open", "r1"]).expect(14, &["is it open already? cd "]);
     repo.agentgate(["drop", "r1"]).success();
     let opened = repo.agentgate(["open", "r1"]).success();
     let lines = printed(&opened);

@@ -9,6 +9,7 @@ mod torn;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use super::support::hints;
 use super::support::repo::Repo;
 use super::support::scene::{
     self, AGENT, JOB, agent, dead, events, kept, last_kind, nothing_left, record, row, tree, until, with_kept, worktree,
@@ -155,6 +156,41 @@ fn a_dead_job_with_edits_needs_force() {
         record_stays(&repo);
         assert_eq!(row(&repo, JOB)["state"], "dropped");
         repo.agentgate(["drop", JOB]).expect(23, &["it was dropped"]);
+    }
+}
+
+/// What a refusal says to type is enough, and afterwards all that the agent had committed is in the clone.
+#[test]
+fn what_an_agent_that_died_had_committed_can_be_kept() {
+    for edit in [
+        "echo partial >> payments/pay.ts; git add -A; git commit -qm own",
+        "echo partial >> payments/pay.ts; git stash -q; echo more >> payments/pay.ts; git stash -q",
+        "echo partial >> payments/pay.ts; git commit -qam own; git tag -a v -m v; git checkout -q --detach HEAD~1",
+    ] {
+        eprintln!("{edit}");
+        let repo = Repo::new();
+        dead(&repo, &format!("{edit}; git rev-list --all --reflog > commits"));
+        let made = fs::read_to_string(worktree(&repo, JOB).join("commits")).expect("the agent wrote it");
+        let refused = repo.agentgate(["drop", JOB]);
+        refused.expect(12, &["its own ", "agentgate drop --force j1"]);
+        let words = refused.stderr.lines().filter_map(|line| {
+            let (words, _) = line.strip_prefix("hint: keep its commit ")?.split_once(": ")?;
+            Some(format!("keep its commit {words}"))
+        });
+        let words: Vec<String> = words.collect();
+        assert!(!words.is_empty(), "{refused}");
+        for words in words {
+            hints::follow(&repo, &refused, &words);
+        }
+        hints::follow(&repo, &refused, "keep them on a branch of your own");
+        repo.agentgate(["drop", JOB]).success();
+        nothing_left(&repo);
+        let held = repo.git(["rev-list", "--all"]);
+        assert!(made.lines().count() > 1);
+        // git keeps the untracked files of a stash, of which there are none here, in a commit that none has.
+        for commit in made.lines() {
+            assert!(held.contains(commit), "{commit} is in no ref of the clone:\n{held}");
+        }
     }
 }
 
@@ -567,6 +603,15 @@ fn open_names_a_kept_jobs_worktree_and_makes_nothing() {
     let outcome = repo.agentgate(["open", JOB]).success();
     assert_eq!(outcome.stdout, format!("worktree={}\n", worktree(&repo, JOB).display()));
     assert_eq!(tree(&repo.top()), before);
+    // Whoever agrees lands it; what gives it up comes last, and says so.
+    let next: Vec<&str> = outcome
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("next: "))
+        .collect();
+    assert!(next[0].starts_with("agentgate land j1 "), "{outcome}");
+    assert!(next[1].starts_with("agentgate drop j1   # gives it up"), "{outcome}");
+    assert_eq!(next.len(), 2);
 }
 
 #[test]

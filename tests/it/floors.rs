@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Module to floor. Within floor 2, `process` stands on `files` and applies the layers of `confine`, and
-/// `lock` names its holder by `process`'s identity and waits by its signals.
+/// `lock` names its holder by `process`'s identity and waits by its signals. `store` asks `git` what else there is of a
+/// job whose log is empty.
 const FLOORS: &[(&str, u32)] = &[
     ("exit", 0),
     ("paths", 0),
@@ -19,8 +20,8 @@ const FLOORS: &[(&str, u32)] = &[
     ("lock", 22),
     ("socket", 22),
     ("git", 30),
-    ("store", 30),
     ("agent", 30),
+    ("store", 31),
     ("commands", 40),
     ("cli", 50),
     ("report", 51),

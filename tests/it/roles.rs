@@ -4,6 +4,7 @@ mod answer;
 mod bounds;
 mod crash;
 mod prefix;
+mod said;
 mod waiting;
 
 use std::fs;

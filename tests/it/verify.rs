@@ -146,7 +146,12 @@ fn jobs_that_were_not_kept_are_proved_as_well() {
 fn a_job_that_died_is_not_over() {
     let repo = Repo::new();
     scene::dead(&repo, "echo 1 > payments/a.ts");
-    verify(&repo, "j1", 23, &["job j1 is not over: it never finished"]);
+    verify(
+        &repo,
+        "j1",
+        23,
+        &["job j1 is not over: it never finished", "hint: agentgate resume j1 "],
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::report::Report;
+use crate::commands::closing;
 use crate::commands::drop::words;
 use crate::commands::{Surroundings, job_folder};
 use crate::exit::{Exit, Stop};
@@ -45,7 +46,7 @@ pub fn job(surroundings: &Surroundings, id: &str) -> Result<Report> {
     };
     owner(&mut report, &folder, &log, &state)?;
     copies(&mut report, &store, &folder)?;
-    files(&mut report, &folder, &state)?;
+    files(&mut report, &folder, &log, &state)?;
     Ok(report)
 }
 
@@ -72,29 +73,33 @@ fn log_of(report: &mut Report, folder: &Folder, bytes: &[u8], has_ref: bool) -> 
                     folder.id
                 ));
             }
-            report.fail(name, &stop);
+            report.fail(name, &stop.hint(deletes(folder)));
             return None;
         }
     };
-    if log.lines.is_empty() && log.torn_bytes == 0 {
-        let stop = refused(format!(
-            "{EVENTS} is empty: the job ended before it began, and it made nothing"
-        ));
-        report.fail(
-            name,
-            &stop.hint(format!("to be rid of it: rm -r {}", shell(&folder.path))),
-        );
-        return None;
-    }
     if log.lines.is_empty() {
-        let stop = refused(format!(
-            "{EVENTS} has {} bytes and not one whole event: the job ended before it began, and it made nothing",
-            log.torn_bytes
-        ));
-        report.fail(
-            name,
-            &stop.hint(format!("to be rid of it: rm -r {}", shell(&folder.path))),
-        );
+        let has = match log.torn_bytes {
+            0 => "is empty".to_owned(),
+            torn => format!("has {torn} bytes and not one whole event"),
+        };
+        let stop = match folder.log() {
+            Err(error) => {
+                let why = error
+                    .downcast_ref::<Damaged>()
+                    .map_or_else(|| format!("{error:#}"), Damaged::to_string);
+                refused(format!("{EVENTS} {has}: {why}"))
+                    .hint("nobody repairs this: what the job did, its other files may tell")
+                    .hint(deletes(folder))
+            }
+            Ok(_) => refused(format!(
+                "{EVENTS} {has}: the job ended before it began, and it made nothing"
+            ))
+            .hint(format!(
+                "agentgate drop {} frees its id",
+                shell_words::quote(&folder.id)
+            )),
+        };
+        report.fail(name, &stop);
         return None;
     }
     if let Some(unknown) = log.lines.iter().find(|line| line.event.is_none()) {
@@ -150,6 +155,14 @@ fn log_of(report: &mut Report, folder: &Folder, bytes: &[u8], has_ref: bool) -> 
         report.ok(name, whole);
     }
     Some((log, state))
+}
+
+/// What can be done about a job whose log is damaged.
+fn deletes(folder: &Folder) -> String {
+    format!(
+        "agentgate drop --force {} deletes its worktree, with all that is in there; the record stays",
+        shell_words::quote(&folder.id)
+    )
 }
 
 fn parent(path: &Path) -> std::path::PathBuf {
@@ -290,7 +303,7 @@ fn copies(report: &mut Report, store: &Store, folder: &Folder) -> Result<()> {
 }
 
 /// Files that are missing, changed or named by nobody.
-fn files(report: &mut Report, folder: &Folder, state: &State) -> Result<()> {
+fn files(report: &mut Report, folder: &Folder, log: &Log, state: &State) -> Result<()> {
     let mut wrong = Vec::new();
     for (name, file) in &state.files {
         if name == RESUME && (state.ended != Some(Exit::NeedsHuman) || state.dropped) {
@@ -311,6 +324,9 @@ fn files(report: &mut Report, folder: &Folder, state: &State) -> Result<()> {
             }
             Ok(_) => {}
         }
+    }
+    if !state.files.contains_key(REPORT) {
+        wrong.extend(closing_report(folder, log, state));
     }
     // While it is at work there are files that no event names yet.
     if state.ended.is_some() {
@@ -337,4 +353,20 @@ fn files(report: &mut Report, folder: &Folder, state: &State) -> Result<()> {
         ),
     }
     Ok(())
+}
+
+/// What is wrong with the report of the run that ended the job: it is written after the last event, so that no event
+/// names it, and has a sum of its own.
+fn closing_report(folder: &Folder, log: &Log, state: &State) -> Option<String> {
+    let end = closing::ending(log)?;
+    match std::fs::read(folder.path.join(REPORT)) {
+        Ok(bytes) if closing::is_whole(&bytes, &end.sum) => None,
+        Ok(_) => Some(format!("{REPORT} is not as the run wrote it: its `sum` does not fit")),
+        // The run takes its request away when it has written its report, and not before.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let is_due = !folder.path.join(RESUME).exists() && !state.landed && !state.dropped;
+            is_due.then(|| format!("{REPORT} is not there, and its run had written it"))
+        }
+        Err(error) => Some(format!("{REPORT}: {error}")),
+    }
 }

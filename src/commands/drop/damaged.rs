@@ -187,7 +187,14 @@ fn places(checkout: &Checkout, state: &State, id: &str) -> Found {
         let is_here = Path::new(&created.clone) == checkout.clone;
         Some(Places::of(root, id)).filter(|places| is_here && places.private == Path::new(&created.private))
     });
-    if let Some(places) = recorded
+    // Where the log does not say, they are where they are made unless something else was chosen.
+    let unsaid = state
+        .created
+        .is_none()
+        .then(|| Places::beside(&checkout.common, id))
+        .flatten();
+    let unsaid = unsaid.filter(|places| places.private.symlink_metadata().is_ok());
+    if let Some(places) = recorded.or(unsaid)
         && !ours.iter().any(|(there, _): &(Places, _)| there.root == places.root)
     {
         ours.push((places, None));

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -30,6 +30,9 @@ use crate::job::machine::State;
 /// More lines than these are counted, not shown.
 const SHOWN: usize = 50;
 
+/// Of so many commits it is said how to keep them.
+const FETCHED: usize = 10;
+
 /// All of it.
 pub(super) struct Unsaved<'a> {
     checkout: &'a Checkout,
@@ -40,8 +43,10 @@ pub(super) struct Unsaved<'a> {
     has_branch: bool,
     /// Lines of edits.
     edits: Vec<String>,
-    /// What an agent that died had committed by itself.
-    commits: Vec<String>,
+    /// What an agent that died had committed by itself: ref names and ids.
+    commits: Vec<(String, String)>,
+    /// The git dir in which it had.
+    own_git: PathBuf,
     /// Paths of files that git ignores.
     pub(super) ignored: Vec<Vec<u8>>,
     /// The tree that edits are edits of.
@@ -70,6 +75,7 @@ impl<'a> Unsaved<'a> {
             strays,
             edits: Vec::new(),
             commits: Vec::new(),
+            own_git: Path::new(&created.private).join("git"),
             ignored: Vec::new(),
             tree: String::new(),
             marked: Vec::new(),
@@ -77,7 +83,7 @@ impl<'a> Unsaved<'a> {
         if unsaved.strays.is_empty() {
             unsaved.add_edits(worktree, &holds, created)?;
             if holds.died {
-                unsaved.commits = own_commits(checkout, created)?;
+                unsaved.commits = own_commits(checkout, created, &unsaved.own_git)?;
             }
         }
         Ok(unsaved)
@@ -111,7 +117,11 @@ impl<'a> Unsaved<'a> {
         let hidden = ignored
             .iter()
             .map(|path| format!("!! {} (git ignores it)", path.escape_ascii()));
-        let lines: Vec<String> = self.edits.iter().chain(&self.commits).cloned().chain(hidden).collect();
+        let commits = self
+            .commits
+            .iter()
+            .map(|(name, id)| format!("its own {name} at {id}, in {}", self.own_git.display()));
+        let lines: Vec<String> = self.edits.iter().cloned().chain(commits).chain(hidden).collect();
         if lines.is_empty() {
             return Ok(());
         }
@@ -129,6 +139,9 @@ impl<'a> Unsaved<'a> {
                 "a mark hides edits from git; take it off: git -C {there} update-index {option} -- {}",
                 words(paths)
             ));
+        }
+        for hint in self.fetches(id) {
+            stop = stop.hint(hint);
         }
         if !self.edits.is_empty() {
             let tree = shell_words::quote(&self.tree).into_owned();
@@ -154,6 +167,46 @@ impl<'a> Unsaved<'a> {
             ));
         }
         Err(stop.hint(given_up(verb, &force)).into())
+    }
+
+    /// How to bring what the agent had committed into the clone, where it stops nobody any more. git takes care that
+    /// nothing of the git dir it fetches from is run.
+    fn fetches(&self, id: &str) -> Vec<String> {
+        let mut ids: Vec<&str> = Vec::new();
+        for (_, commit) in &self.commits {
+            if !ids.contains(&commit.as_str()) {
+                ids.push(commit);
+            }
+        }
+        let is_free = |name: &String| {
+            self.checkout
+                .repo
+                .find_reference(&format!("refs/heads/{name}"))
+                .is_err()
+        };
+        let names = (1..).map(|number| match number {
+            1 => format!("{id}-own"),
+            _ => format!("{id}-own-{number}"),
+        });
+        let clone = shell(&self.checkout.clone);
+        let from = shell(&self.own_git);
+        let fetch = |(commit, name): (&&str, String)| {
+            // A branch is of a commit, and what was a tag may be more than that.
+            let is_tag = |(of, id): &(String, String)| id == *commit && of.starts_with("refs/tags/");
+            let kind = if self.commits.iter().any(is_tag) {
+                "tags"
+            } else {
+                "heads"
+            };
+            let to = shell_words::quote(&format!("{commit}:refs/{kind}/{name}")).into_owned();
+            let short: String = commit.chars().take(8).collect();
+            format!("keep its commit {short}: git -C {clone} fetch --quiet --no-tags {from} {to}")
+        };
+        let mut hints: Vec<String> = ids.iter().take(FETCHED).zip(names.filter(is_free)).map(fetch).collect();
+        if ids.len() > FETCHED {
+            hints.push(format!("and in the same way {} more", ids.len() - FETCHED));
+        }
+        hints
     }
 
     /// Finds what is neither in the record nor in the history. The base's attributes decide, as they did when the
@@ -377,10 +430,10 @@ fn strays(checkout: &Checkout, path: &Path, holds: &Holds, state: &State) -> Vec
 }
 
 /// What an agent that died had committed or stashed away by itself, beyond what the clone has.
-fn own_commits(checkout: &Checkout, created: &Created) -> Result<Vec<String>> {
+fn own_commits(checkout: &Checkout, created: &Created, git_dir: &Path) -> Result<Vec<(String, String)>> {
     // Read as files; no git looks into it.
     let shadow = Shadow {
-        git_dir: Path::new(&created.private).join("git"),
+        git_dir: git_dir.to_owned(),
         given: Vec::new(),
     };
     let own = agent_refs::read(&shadow, &created.base);
@@ -390,7 +443,7 @@ fn own_commits(checkout: &Checkout, created: &Created) -> Result<Vec<String>> {
     Ok(refs
         .chain(head)
         .filter(|(_, id)| git2::Oid::from_str(id).is_ok_and(|id| !objects.exists(id)))
-        .map(|(name, id)| format!("its own {name} at {id}, in {}", shadow.git_dir.display()))
+        .map(|(name, id)| (name.to_owned(), id.clone()))
         .collect())
 }
 

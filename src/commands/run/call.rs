@@ -14,7 +14,7 @@ use super::words::{agent_end, end_words, last_lines, speaks_of_a_wall};
 use crate::agent::command::{AgentCommand, CommandError, Connector, Fill, Stdin};
 use crate::agent::environment::{self, AgentEnvironment, Filter, Given};
 use crate::agent::home::Home;
-use crate::commands::{Watch, own_sandbox};
+use crate::commands::{Watch, answered, own_sandbox};
 use crate::confine::Plan;
 use crate::exit::Exit;
 use crate::files;
@@ -22,6 +22,7 @@ use crate::git::fingerprint::Fingerprint;
 use crate::git::settings::ContentSettings;
 use crate::git::shadow::Shadow;
 use crate::git::worktree::Worktree;
+use crate::job::answer::{NEEDS_HUMAN, PLAN, REVIEW};
 use crate::job::machine::{Ending, SETUP};
 use crate::job::pipeline::Call;
 use crate::job::role::Role;
@@ -134,6 +135,7 @@ impl Job {
             Some(number) if !ran.answered => self.take_answer(call, number, &end)?,
             _ => Ok(()),
         };
+        self.say_answer(call, watch);
         if call.role.writes() {
             // What it left is saved first: a step that is finished is not made again.
             let frozen = self.freeze(call, &end, watch);
@@ -166,6 +168,18 @@ impl Job {
                 Ok(())
             }
             Ok(()) => Ok(()),
+        }
+    }
+
+    /// Says what a call has answered, whichever way it came.
+    fn say_answer(&self, call: &Call, watch: &dyn Watch) {
+        let Some(number) = call.number else { return };
+        for name in [NEEDS_HUMAN, PLAN, REVIEW] {
+            if let Some(file) = self.owner.state.files.get(&format!("call-{number}-{name}")) {
+                for line in answered::lines(&self.owner.folder, file) {
+                    watch.step(&line);
+                }
+            }
         }
     }
 

@@ -87,7 +87,7 @@ impl<'a> Case<'a> {
                 None => true,
             };
             if is_owned && !is_over {
-                stop = Some(not_over(id, "it is at work"));
+                stop = Some(not_over(id, "it is at work", "attach", "shows what it does"));
                 return Ok(());
             }
             if log.torn_bytes > 0 {
@@ -103,7 +103,20 @@ impl<'a> Case<'a> {
                 // A run that was ended before its job was writes no report, and no ref.
                 let later = folder.map(later_than_the_log).transpose()?.unwrap_or_default();
                 if later.is_empty() {
-                    stop = Some(not_over(id, "it never finished, and nobody is at work on it"));
+                    stop = Some(match state.dropped {
+                        true => not_over(
+                            id,
+                            "it never finished, and it was dropped",
+                            "log",
+                            "shows how far it came",
+                        ),
+                        false => not_over(
+                            id,
+                            "it never finished, and nobody is at work on it",
+                            "resume",
+                            "goes on from its last finished step",
+                        ),
+                    });
                     return Ok(());
                 }
                 check.fails(format!(
@@ -222,10 +235,10 @@ impl<'a> Case<'a> {
 /// What `gate.log` says of a candidate that was not judged and holds one.
 const WORDS: &[u8] = b"\nthe candidate holds credentials: ";
 
-fn not_over(id: &str, how: &str) -> Stop {
+fn not_over(id: &str, how: &str, verb: &str, does: &str) -> Stop {
     let id = shell_words::quote(id);
     Stop::new(Exit::WrongState, format!("job {id} is not over: {how}"))
-        .hint(format!("agentgate attach {id} shows what it does"))
+        .hint(format!("agentgate {verb} {id} {does}"))
         .hint(format!("agentgate doctor --job {id} says how its record stands"))
 }
 

@@ -103,3 +103,81 @@ fn a_record_that_was_copied_is_no_reason_to_touch_the_job_it_tells_of() {
         .expect(23, &["nothing to drop"]);
     assert!(worktree(&repo, JOB).join("payments/pay.ts").exists());
 }
+
+/// Everything of the record that is not there before the first event.
+fn strip(repo: &Repo) {
+    for entry in fs::read_dir(record(repo, JOB)).expect("there is a record") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if !["events.jsonl", "owner.lock", "task.md", "resume.json"].contains(&name.as_str()) {
+            fs::remove_file(&path).expect("it can be removed");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_was_emptied_is_damaged_and_not_that_of_a_job_that_made_nothing() {
+    for (log, is_bare) in [("", false), ("", true), ("{\"v\":1,", true)] {
+        let repo = Repo::new();
+        dead(&repo, AGENT);
+        repo.tampered("the log was emptied");
+        fs::write(record(&repo, JOB).join("events.jsonl"), log).expect("it can be written");
+        if is_bare {
+            strip(&repo);
+        }
+        let there = worktree(&repo, JOB);
+        let way = "agentgate drop --force j1";
+        for verb in ["drop", "resume", "open", "land", "attach", "wait"] {
+            let outcome = repo.agentgate([verb, JOB]);
+            outcome.expect(23, &["damaged at line 1", "the job had begun", way]);
+            assert!(!outcome.stderr.contains("made nothing"), "{outcome}");
+        }
+        let outcome = repo.agentgate(["doctor", "--job", JOB]);
+        outcome.expect(23, &["the job had begun", way]);
+        assert!(!format!("{outcome}").contains("rm -r"), "{outcome}");
+        assert!(there.join("payments/new.ts").exists());
+        repo.agentgate(["drop", "--force", JOB]).expect(
+            0,
+            &[
+                "its record was left as it is",
+                &format!("deleted: {}", there.display()),
+                &format!("deleted: {}", private(&repo).display()),
+            ],
+        );
+        nothing_left(&repo);
+    }
+}
+
+#[test]
+fn whatever_there_is_of_a_job_shows_that_it_had_begun() {
+    type Trace = fn(&Repo);
+    let traces: [(&str, Trace); 3] = [
+        ("its folder", |repo| {
+            fs::create_dir_all(private(repo)).expect("it can be made");
+        }),
+        ("its branch", |repo| {
+            repo.git(["branch", "agent/j1"]);
+        }),
+        ("its record's ref", |repo| {
+            repo.git(["update-ref", "refs/agentgate/jobs/j1", "HEAD^{tree}"]);
+        }),
+    ];
+    for (what, leave) in traces {
+        let repo = Repo::new();
+        repo.tampered("a record without events");
+        let folder = record(&repo, JOB);
+        fs::create_dir_all(&folder).expect("it can be made");
+        fs::write(folder.join("events.jsonl"), "").expect("it can be written");
+        fs::write(folder.join("owner.lock"), "").expect("it can be written");
+        repo.agentgate(["doctor", "--job", JOB])
+            .expect(23, &["it made nothing", "agentgate drop j1 frees its id"]);
+        leave(&repo);
+        repo.agentgate(["drop", JOB])
+            .expect(23, &[&format!("there is {what}"), "agentgate drop --force j1"]);
+        assert!(folder.exists());
+        let code = if private(&repo).exists() { 0 } else { 23 };
+        repo.agentgate(["drop", "--force", JOB])
+            .expect(code, &["damaged at line 1"]);
+        assert!(folder.exists() && !private(&repo).exists());
+    }
+}

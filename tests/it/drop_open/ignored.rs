@@ -92,8 +92,19 @@ fn a_folder_that_was_moved_in_counts_though_its_files_are_old() {
 fn a_landing_is_not_held_up_and_deletes_nothing() {
     let repo = with_build();
     put(&repo, "main.o", "o\n");
-    repo.agentgate(["land", JOB])
-        .expect(0, &["stays", "main.o", "drop --force j1"]);
+    let outcome = repo.agentgate(["land", JOB]);
+    outcome.expect(
+        0,
+        &[
+            "note: ",
+            "stays, since files",
+            "main.o",
+            "drop --force j1",
+            "agentgate: landed on main; the job's worktree, its branch and its record stay\n",
+        ],
+    );
+    assert!(!outcome.stderr.contains("gone"), "{outcome}");
+    repo.id("agent/j1");
     assert_eq!(last_kind(&repo, JOB), "job.landed");
     assert!(worktree(&repo, JOB).join("main.o").exists());
     repo.agentgate(["drop", JOB]).expect(12, &["!! main.o"]);

@@ -92,7 +92,7 @@ fn whoever_is_in_no_job_is_told_what_to_type() {
     repo.command(["mcp"])
         .env("AGENTGATE_MCP", repo.top().join("gone/mcp.sock"))
         .run()
-        .expect(13, &["nobody serves", "gone/mcp.sock"]);
+        .expect(13, &["the call is over", "nobody serves", "gone/mcp.sock"]);
 }
 
 #[test]

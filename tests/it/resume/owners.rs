@@ -40,6 +40,10 @@ fn a_stopped_one_is_13_and_can_be_taken_over() {
     let mut running = at_work(&repo);
     let pid = owner(&repo, JOB);
     running.signal(STOP);
+    let detail = scene::row(&repo, JOB)["detail"].to_string();
+    for words in [&*format!("is stopped (pid {pid})"), "agentgate resume j1 --take-over"] {
+        assert!(detail.contains(words), "{words} is missing in {detail}");
+    }
     let outcome = repo.agentgate(["resume", JOB]);
     outcome.expect(
         13,

@@ -87,7 +87,9 @@ fn what_cannot_be_answered_changes_nothing() {
     answer(&repo, &format!("key {}\n", tokens::github())).expect(64, &["credential"]);
     repo.agentgate(["answer", JOB, "--file", "nowhere.md"])
         .expect(64, &["nowhere.md"]);
-    repo.agentgate(["answer", JOB]).expect(64, &["--file"]);
+    repo.agentgate(["answer", JOB]).expect(64, &["--file", "--approve"]);
+    repo.agentgate(["answer", JOB, "--file", "../answer.md", "--approve"])
+        .expect(64, &["--file", "--approve"]);
     // A person's edits would be lost.
     fs::write(worktree(&repo, JOB).join("payments/mine.ts"), "mine\n").expect("it can be written");
     answer(&repo, "Euro.\n").expect(12, &["payments/mine.ts"]);
@@ -121,6 +123,37 @@ fn words_come_from_a_file_and_nothing_else_is_waited_for() {
     fs::write(repo.top().join("real.md"), "Euro.\n").expect("it can be written");
     std::os::unix::fs::symlink("real.md", repo.top().join("link.md")).expect("it can be made");
     repo.agentgate(["answer", JOB, "--file", "../link.md"]).expect(0, &[]);
+}
+
+#[test]
+fn whoever_lands_or_stops_a_waiting_job_is_told_to_answer() {
+    let repo = with(&[("implementer", IMPLEMENT), ("reviewer", &asks("true"))], "");
+    run(&repo).expect(18, &[]);
+    repo.agentgate(["land", JOB]).expect(
+        23,
+        &[
+            "it waits for a person",
+            "hint: agentgate answer j1 --approve",
+            "--file ANSWER.md",
+        ],
+    );
+    let outcome = repo.agentgate(["stop", JOB]);
+    outcome.expect(
+        23,
+        &["it waits for a person", "answer j1 --approve", "drop j1 gives it up"],
+    );
+    assert!(!outcome.stderr.contains("attach"), "{outcome}");
+}
+
+#[test]
+fn words_on_a_fix_that_took_all_back_go_to_the_fixer() {
+    let fix = "if [ -e \"$(dirname \"$AGENTGATE_TASK\")/person-1.md\" ]; then echo new > payments/new.ts; echo fixed > payments/fix.txt; else rm payments/new.ts; fi";
+    let review = format!("if [ -e payments/fix.txt ]; then {APPROVE}; else {REJECT}; fi");
+    let repo = with(&[("implementer", IMPLEMENT), ("reviewer", &review), ("fixer", fix)], "");
+    run(&repo).expect(18, &["a fix took the whole change back"]);
+    answer(&repo, "keep the file\n").expect(0, &["verdict=ok"]);
+    assert_eq!(steps(&repo), ["implement", "review-1", "fix-1", "fix-2", "review-2"]);
+    assert_eq!(shown(&repo, "payments/new.ts"), "new");
 }
 
 #[test]

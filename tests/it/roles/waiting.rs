@@ -5,7 +5,7 @@ use std::fs;
 use super::{FIX, IMPLEMENT, REJECT, run, shown, with};
 use crate::support::hints;
 use crate::support::repo::Repo;
-use crate::support::scene::{JOB, nothing_left, worktree};
+use crate::support::scene::{JOB, nothing_left, tree, worktree};
 
 /// A job that waits at its cap, with what a build of its agent left in ignored files.
 fn waiting() -> Repo {
@@ -34,6 +34,25 @@ fn what_a_build_left_in_ignored_files_holds_nobody_up() {
     assert!(worktree(&repo, JOB).join("target/debug/a.o").exists());
     put(&worktree(&repo, JOB).join("node_modules/x/index.js"), "1\n");
     repo.agentgate(["answer", JOB, "--approve"]).expect(0, &["verdict=ok"]);
+}
+
+#[test]
+fn open_names_its_worktree_and_what_a_person_can_type() {
+    let repo = waiting();
+    put(&worktree(&repo, JOB).join("payments/mine.ts"), "mine\n");
+    let before = tree(&repo.top());
+    let outcome = repo.agentgate(["open", JOB]);
+    outcome.expect(
+        0,
+        &[
+            "it waits for a person: this is its worktree",
+            "next: agentgate answer j1 --approve",
+            "next: agentgate answer j1 --file ANSWER.md",
+            "next: agentgate drop j1   # gives it up",
+        ],
+    );
+    assert_eq!(outcome.stdout, format!("worktree={}\n", worktree(&repo, JOB).display()));
+    assert_eq!(tree(&repo.top()), before);
 }
 
 #[test]

@@ -109,7 +109,11 @@ fn a_hole_and_a_foreign_line_are_refused() {
         &repo,
         "j1",
         23,
-        &["events.jsonl is empty: the job ended before it began", "rm -r "],
+        &[
+            "events.jsonl is empty: the event log is damaged at line 1",
+            "the job had begun",
+            "agentgate drop --force j1",
+        ],
     );
 }
 
@@ -166,6 +170,40 @@ fn files_that_are_not_as_named_are_told() {
         23,
         &["owner.lock is not there: nobody can own the job", "touch "],
     );
+}
+
+#[test]
+fn a_closing_report_that_is_missing_or_changed_is_told() {
+    let repo = kept();
+    doctor(&repo, "j1", 0, &["ok    files"]);
+    repo.tampered("the report is changed");
+    let report = record(&repo, "j1").join("report.json");
+    let text = fs::read_to_string(&report).expect("it is there");
+    fs::write(&report, text.replace("\"exit\": 0", "\"exit\": 3")).expect("it can be written");
+    doctor(
+        &repo,
+        "j1",
+        0,
+        &[
+            "warn  files",
+            "report.json is not as the run wrote it",
+            "agentgate verify j1",
+        ],
+    );
+    fs::remove_file(&report).expect("it is there");
+    doctor(
+        &repo,
+        "j1",
+        0,
+        &["warn  files", "report.json is not there, and its run had written it"],
+    );
+    // Given up or landed, it goes on from what the log names.
+    let repo = kept();
+    repo.agentgate(["land", "j1"]).success();
+    doctor(&repo, "j1", 0, &["ok    files"]);
+    repo.tampered("the report is gone");
+    fs::remove_file(record(&repo, "j1").join("report.json")).expect("it is there");
+    doctor(&repo, "j1", 0, &["warn  files", "report.json: No such file"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::store::Owner;
 pub struct Persons {
     /// What it comes to.
     pub verdict: PersonsVerdict,
-    /// The words, for the role whose turn it is.
+    /// The words, which every role that is called from now on gets.
     pub words: Vec<u8>,
 }
 
