@@ -82,7 +82,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Play two jobs in a throwaway repository
     Demo,
-    /// Serve tools over the Model Context Protocol: those of the job that it is started in, or (--stdio) what only reads
+    /// Serve tools over MCP: to an agent in its job, or with --stdio to you
     Mcp(McpArgs),
     /// Print the JSON Schema of a report, a policy or settings
     Schema(SchemaArgs),

@@ -241,7 +241,7 @@ pub fn log(surroundings: &Surroundings, id: &str, since: u64) -> Result<Log> {
 /// nobody reads.
 ///
 /// # Errors
-/// As [`log`]; what `show` fails with.
+/// As [`log()`]; what `show` fails with.
 pub fn follow(
     surroundings: &Surroundings,
     id: &str,
