@@ -271,7 +271,7 @@ pub fn script(repo: &Repo, name: &str, text: &str) -> PathBuf {
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !is_so() {
-        assert!(start.elapsed().as_secs() < 20, "{what} never came");
+        assert!(start.elapsed().as_secs() < 120, "{what} never came");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }

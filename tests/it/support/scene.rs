@@ -97,7 +97,7 @@ pub fn alive(pid: &str) -> bool {
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(90), "not in time: {what}");
+        assert!(started.elapsed() < Duration::from_secs(120), "not in time: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
