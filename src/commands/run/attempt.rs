@@ -32,6 +32,9 @@ const HALVES: &[&str] = &[
     "gate.", "change", "frozen", "ignored", "agent-", "check-", "setup.", "dispute.", "person-",
 ];
 
+/// What files begin with that `candidate.frozen` names.
+const BESIDE: &[&str] = &["ignored", "agent-refs", "agent-git", "change-"];
+
 /// A patch and a bundle.
 type Work = (Option<Vec<u8>>, Option<Vec<u8>>);
 
@@ -41,7 +44,12 @@ impl Job {
     pub(super) fn save_attempt(&mut self, epoch: u64) -> Result<Vec<FileRef>> {
         let attempt = format!("attempt-{}", epoch.saturating_sub(1));
         let mut saved = Vec::new();
+        // A step that is finished and not yet written down as frozen: what was saved beside its tree is named then.
+        let is_finished = self.owner.state.left.is_some() && self.owner.state.frozen.is_none();
         for file in self.owner.nameless()? {
+            if is_finished && BESIDE.iter().any(|start| file.starts_with(start)) {
+                continue;
+            }
             let from = self.owner.folder.path.join(&file);
             let is_log = file.starts_with("agent") && file.ends_with(".log");
             let is_told = is_log || file.starts_with("call-");
