@@ -269,10 +269,7 @@ impl Job {
         if matches!(call.role, Role::Reviewer | Role::Fixer) {
             put("change.patch", &self.patch_now()?)?;
             text.push_str("- change.patch: the change so far, against the base\n");
-            let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
-            let entry = gate::tree::lookup(&base, POLICY_PATH.as_bytes()).map_err(gate::GateError::from)?;
-            if let Some(entry) = entry {
-                let rules = base.blob(&entry.id).map_err(gate::GateError::from)?;
+            if let Some(rules) = self.rules()? {
                 put("invariants.yml", &rules)?;
                 text.push_str("- invariants.yml: the rules\n");
             }
@@ -308,6 +305,14 @@ impl Job {
         }
         put("BRIEF.md", text.as_bytes())?;
         Ok((folder.join("BRIEF.md"), text))
+    }
+
+    /// The policy as it is in the base.
+    pub(super) fn rules(&self) -> Result<Option<Vec<u8>>> {
+        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
+        let entry = gate::tree::lookup(&base, POLICY_PATH.as_bytes()).map_err(gate::GateError::from)?;
+        let rules = entry.map(|entry| base.blob(&entry.id)).transpose();
+        Ok(rules.map_err(gate::GateError::from)?)
     }
 
     /// The change against the base as it is now.

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use super::inputs::text;
 use super::prepare::Job;
 use crate::commands::Watch;
+use crate::gate;
 use crate::gate::credentials::search;
-use crate::gate::{self, POLICY_PATH};
 use crate::git::from_git2;
 use crate::git::tree::GitTree;
 use crate::job::Event;
@@ -115,13 +116,9 @@ impl Job {
             let words = String::from_utf8_lossy(&self.recorded(person)?).into_owned();
             task.push_str(&format!("\n\nWhat a person said since ({}):\n{words}\n", index + 1));
         }
-        let base = GitTree::of_commit(&self.checkout.repo, self.base).map_err(gate::GateError::from)?;
-        let policy = match gate::tree::lookup(&base, POLICY_PATH.as_bytes()).map_err(gate::GateError::from)? {
-            Some(entry) if has("read_policy") => {
-                let bytes = gate::Tree::blob(&base, &entry.id).map_err(gate::GateError::from)?;
-                String::from_utf8_lossy(&bytes).into_owned()
-            }
-            _ => String::new(),
+        let policy = match has("read_policy") {
+            true => String::from_utf8_lossy(&self.rules()?.unwrap_or_default()).into_owned(),
+            false => String::new(),
         };
         let files = match has("list_tree") {
             true => self.files_now()?,
@@ -129,7 +126,7 @@ impl Job {
         };
         let (asks, inbox) = mpsc::channel();
         let diff = match has("read_diff") {
-            true => std::fs::read(folder.join("change.patch")).unwrap_or_default(),
+            true => std::fs::read(folder.join("change.patch")).context("cannot read change.patch")?,
             false => Vec::new(),
         };
         let desk = RoleDesk {
@@ -145,9 +142,9 @@ impl Job {
             worktree: self
                 .worktree
                 .as_ref()
-                .map_or_else(String::new, |worktree| text_of(&worktree.path)),
+                .map_or_else(|| Ok(String::new()), |worktree| text(&worktree.path))?,
             base: self.created.base.clone(),
-            task_file: text_of(&self.task_file),
+            task_file: text(&self.task_file)?,
             reports: AtomicUsize::new(0),
             asks,
         };
@@ -468,10 +465,6 @@ impl Talk for Client {
         }
         said
     }
-}
-
-fn text_of(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// What an agent's model is told of the server.
