@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use super::paths::{fold, is_invisible};
 use super::rules::{finding, is_regular};
 use super::survey::Survey;
-use super::{Change, Finding, Kind, Rule, Tree, Unreadable, Verdict};
+use super::tree::Difference;
+use super::{Finding, Kind, Rule, Tree, Unreadable, Verdict};
 use links::leads_out;
 use twins::Twins;
 
@@ -33,7 +34,7 @@ pub(super) const SUBMODULES: &str = "built-in: submodule links";
 pub(super) fn judge(
     bases: &[&dyn Tree],
     candidate: &dyn Tree,
-    changes: &[Change],
+    Difference { changes, faulty }: &Difference,
     survey: &Survey,
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
@@ -43,7 +44,7 @@ pub(super) fn judge(
         folders: HashMap::new(),
     };
     let mut repositories = HashSet::new();
-    verdict.findings.extend(malformed::judge(bases, candidate)?);
+    verdict.findings.extend(malformed::judge(bases, candidate, faulty)?);
     verdict.findings.extend(links::led_out(bases, candidate, changes)?);
     for change in changes {
         let path = &change.path;
@@ -79,7 +80,10 @@ pub(super) fn judge(
             }
             Kind::File | Kind::Executable | Kind::Tree => {}
         }
-        verdict.findings.extend(twins.of(path)?);
+        // What a base has at this very path lies below folders that it has, so that nothing on the way is new.
+        if is_new {
+            verdict.findings.extend(twins.of(path)?);
+        }
         if is_regular(&after) && !survey.is_plain(path, &after.id) {
             verdict.findings.extend(text::judge(bases, candidate, change, &after)?);
         }

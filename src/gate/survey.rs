@@ -14,7 +14,7 @@ use super::content::is_plain;
 use super::imports::{self, Import, Language, Opaque};
 use super::manifests::{InlineList, Mentions, inline_list};
 use super::policy::Stance;
-use super::rules::{is_regular, reads_imports};
+use super::rules::{is_regular, is_told_elsewhere, reads_imports};
 use super::tree::Blobs;
 use super::{Change, Oid, Policy, Tree, credentials};
 
@@ -46,6 +46,8 @@ struct Seen {
     is_plain: bool,
     has_credential: bool,
     mentions: bool,
+    /// See [`is_told_elsewhere`]; `None` where imports are not judged.
+    is_told_elsewhere: Option<bool>,
     inline: InlineList,
     /// Whether its language and imports were asked for.
     reads_imports: bool,
@@ -122,6 +124,11 @@ impl Survey {
         self.get(path, id).is_some_and(|seen| !seen.mentions)
     }
 
+    /// What [`is_told_elsewhere`] says of the file; `None` where that is not known here.
+    pub(super) fn is_told_elsewhere(&self, path: &[u8], id: &Oid) -> Option<bool> {
+        self.get(path, id)?.is_told_elsewhere
+    }
+
     /// What the file says about dependencies besides its code; `None` where that is not known here.
     pub(super) fn inline(&self, path: &[u8], id: &Oid) -> Option<InlineList> {
         self.get(path, id).map(|seen| seen.inline)
@@ -180,6 +187,7 @@ fn look(blobs: &dyn Blobs, job: &Job, wants: &Wants, imports: &AtomicUsize) -> O
             .mentions
             .as_ref()
             .is_none_or(|mentions| mentions.stand_in(job.path, &content)),
+        is_told_elsewhere: (wants.imports).map(|policy| is_told_elsewhere(policy, job.path, &content)),
         inline: match wants.mentions {
             Some(_) => inline_list(job.path, &content),
             None => InlineList::Nothing,

@@ -102,6 +102,10 @@ pub trait Tree {
     /// Folders that are about to be asked for, so that several can be read at once. One that cannot be read is
     /// no failure here: [`Tree::folder`] tells.
     fn prepare(&self, _folders: &[Oid]) {}
+    /// An address that trees have in common which keep what they read in one place; `None` where a tree keeps nothing.
+    fn keeper(&self) -> Option<usize> {
+        None
+    }
     /// The content of a blob.
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable>;
     /// The size of a blob in bytes, without reading it.
@@ -194,13 +198,31 @@ const MAX_CHANGES: usize = 1_000_000;
 /// copies the path so far.
 const MAX_PATH: usize = 4096;
 
+/// A folder on the way: its path, and what base and candidate have there.
+type Step = (Vec<u8>, Option<Oid>, Option<Oid>);
+
 /// Every path that differs between two trees, sorted by path bytes. Folders with equal ids are
 /// not opened, so the cost is that of the change.
 ///
 /// Where a malformed folder names one path twice, each is a change of its own.
 pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unreadable> {
+    Ok(difference(base, candidate)?.changes)
+}
+
+/// What differs between two trees.
+pub(in crate::gate) struct Difference {
+    /// See [`diff`].
+    pub(in crate::gate) changes: Vec<Change>,
+    /// Folders of the candidate in which something is wrong, and which the base does not have at the same place: path and
+    /// id.
+    pub(in crate::gate) faulty: Vec<(Vec<u8>, Oid)>,
+}
+
+/// [`diff`], with what its walk sees of folders that git would not have written.
+pub(in crate::gate) fn difference(base: &dyn Tree, candidate: &dyn Tree) -> Result<Difference, Unreadable> {
     let mut changes = Vec::new();
-    let mut open = vec![(Vec::new(), Some(base.root()), Some(candidate.root()))];
+    let mut faulty = Vec::new();
+    let mut open: Vec<Step> = vec![(Vec::new(), Some(base.root()), Some(candidate.root()))];
     let side_of = |item: Item| {
         (item.kind != Kind::Tree).then(|| Side {
             kind: item.kind,
@@ -212,8 +234,14 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
     // folders deeper than that allows.
     while !open.is_empty() {
         open.retain(|(_, before, after)| before != after);
-        base.prepare(&open.iter().filter_map(|(_, before, _)| *before).collect::<Vec<_>>());
-        candidate.prepare(&open.iter().filter_map(|(_, _, after)| *after).collect::<Vec<_>>());
+        let folders = |side: fn(&Step) -> Option<Oid>| open.iter().filter_map(side).collect::<Vec<Oid>>();
+        match candidate.keeper().is_some() && candidate.keeper() == base.keeper() {
+            true => candidate.prepare(&[folders(|step| step.1), folders(|step| step.2)].concat()),
+            false => {
+                base.prepare(&folders(|step| step.1));
+                candidate.prepare(&folders(|step| step.2));
+            }
+        }
         for (prefix, before, after) in std::mem::take(&mut open) {
             if prefix.len() > MAX_PATH || changes.len() > MAX_CHANGES || open.len() > MAX_CHANGES {
                 let start = prefix.get(..200).unwrap_or(&prefix).escape_ascii();
@@ -223,6 +251,9 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
             }
             let old = before.map_or(Ok(Rc::default()), |id| base.folder(&id))?;
             let new = after.map_or(Ok(Rc::default()), |id| candidate.folder(&id))?;
+            if let Some(id) = after.filter(|_| !new.faults.is_empty()) {
+                faulty.push((prefix.clone(), id));
+            }
             for (name, (old, new)) in different(&old, &new) {
                 if old == new {
                     continue;
@@ -253,14 +284,14 @@ pub fn diff(base: &dyn Tree, candidate: &dyn Tree) -> Result<Vec<Change>, Unread
         }
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(changes)
+    Ok(Difference { changes, faulty })
 }
 
 /// The entries of two folders by name, of each folder in its order; names that are the same in both may be left out.
-pub(in crate::gate) type Pairs<'a> = BTreeMap<&'a [u8], (Vec<Item<'a>>, Vec<Item<'a>>)>;
+type Pairs<'a> = BTreeMap<&'a [u8], (Vec<Item<'a>>, Vec<Item<'a>>)>;
 
 /// What differs between two folders.
-pub(in crate::gate) fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<'a> {
+fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<'a> {
     let mut names = Pairs::new();
     let (mut old_rest, mut new_rest) = (old.items().peekable(), new.items().peekable());
     // What stands at the same place in both is passed over, unless a name may stand once more elsewhere: then all
@@ -268,19 +299,20 @@ pub(in crate::gate) fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<
     if old.faults.is_empty() && new.faults.is_empty() {
         while let (Some(a), Some(b)) = (old_rest.peek().copied(), new_rest.peek().copied()) {
             // In whatever order they are: what is passed by on one side only is compared by its name below.
-            if a.name <= b.name {
+            let order = a.name.cmp(b.name);
+            if order.is_le() {
                 old_rest.next();
             }
-            if b.name <= a.name {
+            if order.is_ge() {
                 new_rest.next();
             }
-            if a == b {
+            if order.is_eq() && a.leads_as(&b) {
                 continue;
             }
-            if a.name <= b.name {
+            if order.is_le() {
                 names.entry(a.name).or_default().0.push(a);
             }
-            if b.name <= a.name {
+            if order.is_ge() {
                 names.entry(b.name).or_default().1.push(b);
             }
         }

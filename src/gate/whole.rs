@@ -6,7 +6,7 @@
 
 use super::policy::Stance;
 use super::survey::{Survey, Wants};
-use super::tree::{Nothing, diff};
+use super::tree::{Nothing, difference};
 use super::{Extent, GateError, Policy, Tree, Verdict, content, lines, manifests, rules};
 
 /// Judges everything in the tree by the policy that lies in it.
@@ -22,7 +22,8 @@ pub fn check(tree: &dyn Tree) -> Result<Verdict, GateError> {
 /// # Errors
 /// An object that cannot be read.
 pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
-    let changes = diff(&Nothing, tree)?;
+    let all = difference(&Nothing, tree)?;
+    let changes = &all.changes;
     let mut verdict = Verdict {
         extent: Extent::Tree,
         paths_checked: changes.len(),
@@ -37,19 +38,19 @@ pub fn judge(policy: &Policy, tree: &dyn Tree) -> Result<Verdict, GateError> {
     }
     let survey = Survey::of(
         tree,
-        &changes,
+        changes,
         &Wants {
             imports: Some(policy),
             mentions: Some(manifests::Mentions::of(&standing, None)),
         },
     );
-    content::judge(&[&Nothing], tree, &changes, &survey, &mut verdict)?;
+    content::judge(&[&Nothing], tree, &all, &survey, &mut verdict)?;
     // A link that is there was let in by somebody; only its change is a finding.
     verdict.findings.retain(|found| found.judged_by != content::SUBMODULES);
-    rules::judge_content(policy, tree, &changes, &survey, &mut verdict)?;
-    manifests::judge(&standing, (&Nothing, tree), &changes, &survey, None, &mut verdict)?;
+    rules::judge_content(policy, tree, changes, &survey, &mut verdict)?;
+    manifests::judge(&standing, (&Nothing, tree), changes, &survey, None, &mut verdict)?;
     // Last: it clears what the others say of the values that it finds.
-    rules::credentials::judge(policy, &[&Nothing], tree, &changes, &survey, &mut verdict)?;
+    rules::credentials::judge(policy, &[&Nothing], tree, changes, &survey, &mut verdict)?;
     lines::attach(tree, &mut verdict)?;
     verdict.settle();
     Ok(verdict)

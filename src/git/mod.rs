@@ -15,7 +15,7 @@ mod import;
 pub mod installed;
 pub mod large;
 pub mod lfs;
-mod pack_order;
+mod packs;
 pub mod places;
 mod plain;
 pub mod program;

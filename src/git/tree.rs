@@ -1,6 +1,6 @@
 //! `gate::Tree` over libgit2.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Once;
@@ -10,10 +10,11 @@ use git2::ObjectType;
 use crate::gate::tree::{Blobs, Fault, Folder, Item, parse};
 use crate::gate::{Entry, Oid, Tree, Unreadable};
 
-use super::{from_git2, pack_order, to_git2};
+use super::packs::{Packs, Place};
+use super::{from_git2, to_git2};
 
-/// A tree in a repository's object store. libgit2 checks that each object it reads has the hash
-/// it is asked for, ignores replace refs and runs no program.
+/// A tree in a repository's object store. Each object that is read has the hash it is asked for: [`Packs`] checks that,
+/// and so does libgit2, which reads what lies elsewhere. Neither looks at replace refs or runs a program.
 pub struct GitTree<'a> {
     repo: &'a git2::Repository,
     root: Oid,
@@ -24,7 +25,22 @@ pub struct GitTree<'a> {
 const FEW: usize = 4;
 
 /// Folders that were read, for several trees of one store: most folders are the same in a base and its candidate.
-pub type Folders = Rc<RefCell<HashMap<Oid, Rc<Folder>>>>;
+#[derive(Clone, Default)]
+pub struct Folders(Rc<Known>);
+
+#[derive(Default)]
+struct Known {
+    folders: RefCell<HashMap<Oid, Rc<Folder>>>,
+    packs: OnceCell<Packs>,
+}
+
+impl Folders {
+    fn packs(&self, repo: &git2::Repository) -> &Packs {
+        self.0
+            .packs
+            .get_or_init(|| Packs::of(&repo.commondir().join("objects")))
+    }
+}
 
 /// libgit2 keeps commits, trees and tags that it read in memory, and gives them out again unchecked. Each read here is
 /// to be one of the disk, checked anew: an agent may have been at the store since. What is worth keeping is kept here.
@@ -69,25 +85,31 @@ impl<'a> GitTree<'a> {
     pub fn empty(repo: &'a git2::Repository) -> GitTree<'a> {
         let root = Oid::from_bytes(&[0; 20]).unwrap_or_else(|| unreachable!("20 bytes fit"));
         let tree = GitTree::new(repo, root);
-        tree.folders.borrow_mut().insert(root, Rc::default());
+        tree.folders.0.folders.borrow_mut().insert(root, Rc::default());
         tree
     }
 }
 
 /// Reads a folder by its bytes, and not by libgit2, which passes over what git would not have written.
-fn folder(odb: &git2::Odb<'_>, id: &Oid) -> Result<Folder, Unreadable> {
-    let read = |error: git2::Error| unreadable("tree", id, &error);
-    let object = odb.read(to_git2(id).map_err(read)?).map_err(read)?;
+fn folder(store: &Store, id: &Oid, place: Option<Place>) -> Result<Folder, Unreadable> {
+    let (kind, bytes) = match store.packed(id, place) {
+        Some(object) => object,
+        None => {
+            let read = |error: git2::Error| unreadable("tree", id, &error);
+            let object = store.odb.read(to_git2(id).map_err(read)?).map_err(read)?;
+            (object.kind(), object.data().to_vec())
+        }
+    };
     let damaged = |why: String| Unreadable {
         what: format!("tree {id}: {why}"),
     };
-    if object.kind() != ObjectType::Tree {
-        return Err(damaged(format!("it is a {}", object.kind())));
+    if kind != ObjectType::Tree {
+        return Err(damaged(format!("it is a {kind}")));
     }
-    parse(object.data().to_vec(), id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))
+    parse(bytes, id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))
 }
 
-/// How many threads are worth it: libgit2 lets one at a time into some parts of a pack.
+/// How many threads are worth it.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |count| count.get().min(8))
 }
@@ -95,12 +117,24 @@ fn threads() -> usize {
 /// The objects of a repository, which several threads may read.
 struct Store<'a> {
     odb: git2::Odb<'a>,
-    /// The folder that holds them, its alternates not counted.
-    objects: std::path::PathBuf,
+    packs: &'a Packs,
+}
+
+impl Store<'_> {
+    /// An object that is in a pack, at a place that is known or is looked for.
+    fn packed(&self, id: &Oid, place: Option<Place>) -> Option<(ObjectType, Vec<u8>)> {
+        match place {
+            Some(place) => self.packs.read_at(id, place),
+            None => self.packs.read(id),
+        }
+    }
 }
 
 impl Blobs for Store<'_> {
     fn content(&self, id: &Oid, limit: u64) -> Option<Vec<u8>> {
+        if let Some((ObjectType::Blob, content)) = self.packs.read(id) {
+            return (content.len() as u64 <= limit).then_some(content);
+        }
         let id = to_git2(id).ok()?;
         // Whether it is too large is asked first: an object is read as a whole.
         let (size, kind) = self.odb.read_header(id).ok()?;
@@ -112,7 +146,7 @@ impl Blobs for Store<'_> {
     }
 
     fn order(&self, ids: &[Oid]) -> Vec<u64> {
-        pack_order::places(&self.objects, ids)
+        self.packs.order(ids)
     }
 
     fn threads(&self) -> usize {
@@ -123,6 +157,14 @@ impl Blobs for Store<'_> {
 fn unreadable(kind: &str, id: impl std::fmt::Display, error: &git2::Error) -> Unreadable {
     Unreadable {
         what: format!("{kind} {id}: {}", error.message()),
+    }
+}
+
+impl GitTree<'_> {
+    fn store_of(&self, kind: &str, id: &Oid) -> Result<Store<'_>, Unreadable> {
+        let odb = self.repo.odb().map_err(|error| unreadable(kind, id, &error))?;
+        let packs = self.folders.packs(self.repo);
+        Ok(Store { odb, packs })
     }
 }
 
@@ -140,26 +182,33 @@ impl Tree for GitTree<'_> {
     }
 
     fn folder(&self, id: &Oid) -> Result<Rc<Folder>, Unreadable> {
-        if let Some(known) = self.folders.borrow().get(id) {
+        if let Some(known) = self.folders.0.folders.borrow().get(id) {
             return Ok(known.clone());
         }
-        let odb = self.repo.odb().map_err(|error| unreadable("tree", id, &error))?;
-        let folder = Rc::new(folder(&odb, id)?);
-        self.folders.borrow_mut().insert(*id, folder.clone());
+        let store = self.store_of("tree", id)?;
+        let folder = Rc::new(folder(&store, id, None)?);
+        self.folders.0.folders.borrow_mut().insert(*id, folder.clone());
         Ok(folder)
+    }
+
+    fn keeper(&self) -> Option<usize> {
+        Some(Rc::as_ptr(&self.folders.0).addr())
     }
 
     fn prepare(&self, ids: &[Oid]) {
         let mut missing: Vec<Oid> = ids.to_vec();
         missing.sort_unstable();
         missing.dedup();
-        missing.retain(|id| !self.folders.borrow().contains_key(id));
+        missing.retain(|id| !self.folders.0.folders.borrow().contains_key(id));
         if missing.len() < FEW {
             return;
         }
         let Ok(odb) = self.repo.odb() else { return };
-        let read = |ids: &[Oid]| -> Vec<(Oid, Folder)> {
-            let folders = ids.iter().map(|id| (*id, folder(&odb, id)));
+        let packs = self.folders.packs(self.repo);
+        let store = Store { odb, packs };
+        let missing: Vec<(Oid, Option<Place>)> = missing.iter().copied().zip(packs.find(&missing)).collect();
+        let read = |ids: &[(Oid, Option<Place>)]| -> Vec<(Oid, Folder)> {
+            let folders = ids.iter().map(|(id, place)| (*id, folder(&store, id, *place)));
             folders.filter_map(|(id, folder)| Some((id, folder.ok()?))).collect()
         };
         let share = missing.len().div_ceil(threads());
@@ -180,16 +229,19 @@ impl Tree for GitTree<'_> {
             found
         });
         let found = found.into_iter().map(|(id, folder)| (id, Rc::new(folder)));
-        self.folders.borrow_mut().extend(found);
+        self.folders.0.folders.borrow_mut().extend(found);
     }
 
     fn blobs(&self) -> Option<Box<dyn Blobs + '_>> {
         let odb = self.repo.odb().ok()?;
-        let objects = self.repo.commondir().join("objects");
-        Some(Box::new(Store { odb, objects }))
+        let packs = self.folders.packs(self.repo);
+        Some(Box::new(Store { odb, packs }))
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable> {
+        if let Some((ObjectType::Blob, content)) = self.folders.packs(self.repo).read(id) {
+            return Ok(content);
+        }
         let read = |error: git2::Error| unreadable("blob", id, &error);
         let blob = self.repo.find_blob(to_git2(id).map_err(read)?).map_err(read)?;
         Ok(blob.content().to_vec())

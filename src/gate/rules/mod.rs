@@ -19,14 +19,14 @@ mod outside;
 mod protected;
 mod scope;
 
-pub(in crate::gate) use forbidden_imports::{follow_link, plain, reads_imports};
+pub(in crate::gate) use forbidden_imports::{follow_link, is_told_elsewhere, plain, reads_imports};
 
 use std::collections::HashSet;
 
 use super::imports::{Import, Language};
 use super::resolve::{self, Resolver};
 use super::survey::{Survey, Wants};
-use super::tree::{Side, diff};
+use super::tree::{Difference, Side, diff, difference};
 use super::{
     Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, lines, manifests,
 };
@@ -39,33 +39,34 @@ pub fn judge(
     candidate: &dyn Tree,
     task: Option<&Task>,
 ) -> Result<Verdict, GateError> {
-    let changes = diff(base, candidate)?;
+    let all = difference(base, candidate)?;
+    let changes = &all.changes;
     let survey = Survey::of(
         candidate,
-        &changes,
+        changes,
         &Wants {
             imports: Some(policy),
             mentions: Some(manifests::Mentions::of(policy, task)),
         },
     );
-    let mut verdict = guard(policy, &[base], candidate, &changes, &survey)?;
-    protected::forbidden_directories(policy, &changes, &mut verdict);
-    imports_of(policy, (base, candidate), &changes, &survey, &mut verdict)?;
+    let mut verdict = guard(policy, &[base], candidate, &all, &survey)?;
+    protected::forbidden_directories(policy, changes, &mut verdict);
+    imports_of(policy, (base, candidate), changes, &survey, &mut verdict)?;
     new_folders::top_level(policy, base, candidate, &mut verdict)?;
-    scope::unmapped(policy, &changes, &mut verdict);
-    limits::judge(policy, base, candidate, &changes, &mut verdict)?;
+    scope::unmapped(policy, changes, &mut verdict);
+    limits::judge(policy, base, candidate, changes, &mut verdict)?;
     if let Some(task) = task {
-        scope::of_task(policy, task, &changes, &mut verdict)?;
+        scope::of_task(policy, task, changes, &mut verdict)?;
         if task.no_new_directories {
-            new_folders::anywhere(task, base, &changes, &mut verdict)?;
+            new_folders::anywhere(task, base, changes, &mut verdict)?;
         }
     }
-    manifests::judge(policy, (base, candidate), &changes, &survey, task, &mut verdict)?;
+    manifests::judge(policy, (base, candidate), changes, &survey, task, &mut verdict)?;
     once(&mut verdict);
     baseline::apply(policy, base, candidate, &mut verdict)?;
     dead::notice(policy, base, candidate, &mut verdict)?;
     // Last: they clear what the others say of the values that they find.
-    credentials::judge(policy, &[base], candidate, &changes, &survey, &mut verdict)?;
+    credentials::judge(policy, &[base], candidate, changes, &survey, &mut verdict)?;
     if let Some(task) = task {
         credentials::of_task(policy, task, &mut verdict);
     }
@@ -167,14 +168,14 @@ pub fn judge_merge(policy: &Policy, parents: &[&dyn Tree], merge: &dyn Tree) -> 
             what: "the parents of a commit: it has none".into(),
         }));
     };
-    let mut changes = diff(*first, merge)?;
+    let mut all = difference(*first, merge)?;
     for parent in others {
         let differs: HashSet<Vec<u8>> = diff(*parent, merge)?.into_iter().map(|change| change.path).collect();
-        changes.retain(|change| differs.contains(&change.path));
+        all.changes.retain(|change| differs.contains(&change.path));
     }
-    let survey = Survey::of(merge, &changes, &Wants::default());
-    let mut verdict = guard(policy, parents, merge, &changes, &survey)?;
-    credentials::judge(policy, parents, merge, &changes, &survey, &mut verdict)?;
+    let survey = Survey::of(merge, &all.changes, &Wants::default());
+    let mut verdict = guard(policy, parents, merge, &all, &survey)?;
+    credentials::judge(policy, parents, merge, &all.changes, &survey, &mut verdict)?;
     lines::attach(merge, &mut verdict)?;
     verdict.settle();
     Ok(verdict)
@@ -185,9 +186,10 @@ fn guard(
     policy: &Policy,
     bases: &[&dyn Tree],
     candidate: &dyn Tree,
-    changes: &[Change],
+    all: &Difference,
     survey: &Survey,
 ) -> Result<Verdict, GateError> {
+    let changes = &all.changes;
     let mut verdict = Verdict {
         paths_checked: changes.len(),
         policies: vec![policy.id.to_string()],
@@ -195,7 +197,7 @@ fn guard(
     };
     protected::protected_paths(policy, changes, &mut verdict);
     autoexec::judge(policy, changes, &mut verdict);
-    content::judge(bases, candidate, changes, survey, &mut verdict)?;
+    content::judge(bases, candidate, all, survey, &mut verdict)?;
     Ok(verdict)
 }
 

@@ -56,6 +56,11 @@ impl Item<'_> {
         Oid::from_bytes(self.id).unwrap_or_else(|| unreachable!("it was as long when it was read"))
     }
 
+    /// Whether another entry has the same kind and id, whatever its name.
+    pub fn leads_as(&self, other: &Item) -> bool {
+        self.kind == other.kind && self.id == other.id
+    }
+
     /// The same, on its own.
     pub fn to_entry(self) -> Entry {
         Entry {

@@ -1,7 +1,8 @@
 //! The documents have the shape that their readers want.
 
 use std::fs;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -47,15 +48,28 @@ fn sarif_keeps_to_the_standard() {
         &schema(&root.join("fixtures/schemas/sarif-2.1.0-used.json")),
         &documents,
     );
-    // The standard's own, where somebody has put it there (see fixtures/schemas/README.md).
-    let whole = root.join("target/schemas/sarif-schema-2.1.0.json");
-    if whole.exists() {
+    // The standard's own, which `.ci/run` puts there (see fixtures/schemas/README.md).
+    if let Some(whole) = brought("sarif-schema-2.1.0.json") {
         python::valid(&schema(&whole), &documents);
-    } else {
-        use std::io::Write;
-        let line = "skipped: SARIF against the whole schema: target/schemas/sarif-schema-2.1.0.json is not there";
-        writeln!(std::io::stderr().lock(), "{line}").expect("standard error can be written");
     }
+}
+
+/// A schema that is not of this repository, or `None` and a line that says so.
+#[track_caller]
+fn brought(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/schemas").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    let caller = std::panic::Location::caller();
+    let line = format!(
+        "skipped: {}:{} reads {}, which is not there",
+        caller.file(),
+        caller.line(),
+        path.display()
+    );
+    writeln!(std::io::stderr().lock(), "{line}").expect("standard error can be written");
+    None
 }
 
 #[test]
@@ -144,6 +158,30 @@ for text in texts:
         outcome.stdout, "8 7 0 True\n7 0 0 True\n7 0 0 True\n1 0 1 True\n1 0 1 True\n",
         "{outcome}"
     );
+}
+
+#[test]
+fn junit_is_valid_by_the_schemas_of_ant_and_jenkins() {
+    let script = r#"
+import sys, json
+from lxml import etree
+asked = json.load(sys.stdin)
+schema = etree.XMLSchema(etree.parse(asked['schema']))
+wrong = etree.fromstring(b'<testsuites><testcase/></testsuites>')
+assert not schema.validate(wrong), 'it takes anything'
+for text in asked['texts']:
+    schema.assertValid(etree.fromstring(text.encode()))
+    print('valid')
+"#;
+    let texts = documents("junit");
+    for name in ["junit-ant.xsd", "junit-jenkins-10.xsd"] {
+        let Some(path) = brought(name) else { continue };
+        let asked = serde_json::json!({ "schema": path, "texts": texts }).to_string();
+        let Some(outcome) = python::script(&["lxml.etree"], script, asked) else {
+            return;
+        };
+        assert_eq!(outcome.stdout, "valid\n".repeat(texts.len()), "{name}: {outcome}");
+    }
 }
 
 #[test]

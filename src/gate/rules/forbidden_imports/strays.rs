@@ -13,11 +13,12 @@ use std::collections::HashSet;
 use memchr::memmem;
 
 use super::sources::Source;
-use super::{Answer, File, Surroundings, spelling};
+use super::{Answer, File, Surroundings, reads, spelling};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::{self, Target};
 use crate::gate::rules::{Resolvers, graph, is_regular};
+use crate::gate::survey::Survey;
 use crate::gate::tree::Side;
 use crate::gate::{Change, Policy, Unreadable, Verdict};
 
@@ -39,7 +40,7 @@ pub(super) fn of<'p>(
     policy: &'p Policy,
     own: &mut Resolvers<'p>,
     around: &mut Surroundings,
-    changes: &[Change],
+    (changes, survey): (&[Change], &Survey),
     verdict: &mut Verdict,
 ) -> Result<Vec<Source<'p>>, Unreadable> {
     let mut suspects = Vec::new();
@@ -55,7 +56,7 @@ pub(super) fn of<'p>(
     };
     // Where all is judged as new, each link is read by itself.
     if own.base_tree.root() != own.candidate_tree.root() {
-        sources.extend(links::to(policy, own, &suspects, changes, verdict)?);
+        sources.extend(links::to(policy, own, &suspects, (changes, survey), verdict)?);
     }
     Ok(sources)
 }
@@ -108,7 +109,7 @@ fn suspect(
                 }
             }
             // Nobody can read it, so that loading it is a finding; prose is no reason to search the tree.
-            Err(_) => (policy.areas.iter()).any(|area| area.reads_imports() && is_mentioned(area, &content)),
+            Err(_) => is_mentioned(policy.areas.iter().filter(|area| area.reads_imports()), &content),
         };
         if is_computed || is_concerned {
             suspects.push(Suspect {
@@ -189,17 +190,26 @@ fn is_concerned(
     Ok(false)
 }
 
-/// Whether a name that the area forbids stands in the text; escapes may spell any.
-fn is_mentioned(area: &Area, content: &[u8]) -> bool {
-    let is_there = |entry: &str| {
-        let parts = entry.split(|c: char| !c.is_alphanumeric());
-        let longest = parts.max_by_key(|part| part.len()).unwrap_or_default();
-        memmem::find(&content.to_ascii_lowercase(), longest.to_ascii_lowercase().as_bytes()).is_some()
-    };
-    let is_escaped = || {
-        ["\\x", "\\u"]
-            .iter()
-            .any(|sign| memmem::find(content, sign.as_bytes()).is_some())
-    };
-    (area.forbidden_imports.iter()).any(|rule| is_there(&rule.entry)) || is_escaped()
+/// Whether a name that one of the areas forbids stands in the text; escapes may spell any.
+fn is_mentioned<'a>(areas: impl IntoIterator<Item = &'a Area>, content: &[u8]) -> bool {
+    let mut lower: Option<Vec<u8>> = None;
+    areas.into_iter().any(|area| {
+        let is_there = |entry: &str, lower: &[u8]| {
+            let parts = entry.split(|c: char| !c.is_alphanumeric());
+            let longest = parts.max_by_key(|part| part.len()).unwrap_or_default();
+            memmem::find(lower, longest.to_ascii_lowercase().as_bytes()).is_some()
+        };
+        let lower = lower.get_or_insert_with(|| content.to_ascii_lowercase());
+        area.forbidden_imports.iter().any(|rule| is_there(&rule.entry, lower))
+            || ["\\x", "\\u"]
+                .iter()
+                .any(|sign| memmem::find(content, sign.as_bytes()).is_some())
+    })
+}
+
+/// Whether there is an area whose import rules do not cover a source file, and the file says something that an area
+/// forbids: a link may show it there.
+pub(in crate::gate) fn is_told_elsewhere(policy: &Policy, path: &[u8], content: &[u8]) -> bool {
+    let mut areas = policy.areas.iter().filter(|area| area.reads_imports());
+    areas.clone().any(|area| !reads(area, path)) && is_mentioned(&mut areas, content)
 }

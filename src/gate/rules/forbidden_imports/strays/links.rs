@@ -3,12 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Suspect, is_mentioned};
+use super::{Suspect, is_told_elsewhere};
 use crate::gate::imports::{self, Language};
 use crate::gate::policy::Area;
 use crate::gate::rules::forbidden_imports::sources::{Loaded, Source};
 use crate::gate::rules::forbidden_imports::{MAX_SOURCE, reads};
 use crate::gate::rules::{Resolvers, is_regular, shown};
+use crate::gate::survey::Survey;
 use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Policy, Unreadable, Verdict};
 
@@ -31,7 +32,7 @@ pub(super) fn to<'p>(
     policy: &'p Policy,
     own: &mut Resolvers,
     suspects: &[Suspect],
-    changes: &[Change],
+    (changes, survey): (&[Change], &Survey),
     verdict: &mut Verdict,
 ) -> Result<Vec<Source<'p>>, Unreadable> {
     let mut targets: HashMap<&[u8], Target> = HashMap::new();
@@ -44,7 +45,7 @@ pub(super) fn to<'p>(
         });
         target.languages.push(suspect.language);
     }
-    for change in named(policy, own, changes)? {
+    for change in named(policy, own, changes, survey)? {
         if let Some(after) = change.after {
             targets.insert(
                 &change.path,
@@ -115,7 +116,12 @@ pub(super) fn to<'p>(
 }
 
 /// The changed source files that say something an area may have to do with which they do not lie in.
-fn named<'c>(policy: &Policy, own: &mut Resolvers, changes: &'c [Change]) -> Result<Vec<&'c Change>, Unreadable> {
+fn named<'c>(
+    policy: &Policy,
+    own: &mut Resolvers,
+    changes: &'c [Change],
+    survey: &Survey,
+) -> Result<Vec<&'c Change>, Unreadable> {
     let areas: Vec<&Area> = policy.areas.iter().filter(|area| area.reads_imports()).collect();
     let mut named: Vec<&Change> = (changes.iter())
         .filter(|change| {
@@ -132,12 +138,18 @@ fn named<'c>(policy: &Policy, own: &mut Resolvers, changes: &'c [Change]) -> Res
     let mut kept = Vec::new();
     for change in named.drain(..) {
         let Some(after) = change.after else { continue };
+        if let Some(is_told) = survey.is_told_elsewhere(&change.path, &after.id) {
+            if is_told {
+                kept.push(change);
+            }
+            continue;
+        }
         if own.candidate_tree.blob_size(&after.id)? > MAX_SOURCE {
             kept.push(change);
             continue;
         }
         let content = own.candidate_tree.blob(&after.id)?;
-        if areas.iter().any(|area| is_mentioned(area, &content)) {
+        if is_told_elsewhere(policy, &change.path, &content) {
             kept.push(change);
         }
     }

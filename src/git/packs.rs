@@ -1,0 +1,267 @@
+//! Objects of a store's packs, for several threads at once.
+//!
+//! Invariant: what is given out has the id that was asked for, by SHA-1, and nothing else is promised. Whatever is unusual
+//! here (another form of index, an object that is not in a pack, large, or not what its id says) is `None`, and the
+//! caller asks libgit2, which finds it or says what is wrong. So nothing that a pack says is believed; it only costs time.
+//!
+//! Formats: gitformat-pack, "pack-*.pack files have the following format" and "version 2 pack-*.idx files".
+
+mod delta;
+mod index;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use git2::ObjectType;
+use libdeflater::Decompressor;
+use sha1::{Digest, Sha1};
+
+use crate::gate::Oid;
+use index::Index;
+
+/// With more packs than this each object would be looked for in too many places.
+const MAX_PACKS: usize = 32;
+/// Larger objects (bytes) are left to libgit2.
+const MAX_SIZE: usize = 4 * 1024 * 1024;
+/// Bytes of objects that others are made of which are kept, over all threads.
+const MAX_KEPT: usize = 16 * 1024 * 1024;
+/// Longer chains of deltas are left to libgit2; git itself makes none of more than 4095.
+const MAX_CHAIN: usize = 4096;
+/// Bytes that are read of an object before anything of it is known: most objects are smaller.
+const FIRST: usize = 4096;
+/// Most bytes before an object's content: its type and size, and an offset or an id.
+const MAX_HEADER: usize = 10 + 20;
+
+/// The packs of one folder of objects.
+#[derive(Default)]
+pub(super) struct Packs {
+    packs: Vec<Pack>,
+    kept: Mutex<Kept>,
+}
+
+struct Pack {
+    index: Index,
+    data: File,
+    /// Where the objects end and the pack's checksum begins.
+    end: u64,
+}
+
+/// Where an object begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Place {
+    pack: usize,
+    offset: u64,
+}
+
+/// Objects by their places: what others are made of.
+#[derive(Default)]
+struct Kept {
+    objects: HashMap<Place, Object>,
+    bytes: usize,
+}
+
+#[derive(Clone)]
+struct Object {
+    kind: ObjectType,
+    data: Arc<Vec<u8>>,
+}
+
+/// What a thread needs to inflate, and the bytes that it read last.
+struct Scratch {
+    inflate: Decompressor,
+    input: Vec<u8>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch { inflate: Decompressor::new(), input: Vec::new() });
+}
+
+/// The head of one object in a pack.
+enum Head {
+    Whole(ObjectType),
+    /// A delta of what begins there.
+    Of(u64),
+}
+
+impl Packs {
+    /// The packs that are there now, those of alternates not counted.
+    pub(super) fn of(objects: &Path) -> Packs {
+        let mut paths: Vec<_> = (std::fs::read_dir(objects.join("pack")).into_iter().flatten().flatten())
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "idx"))
+            .collect();
+        paths.sort();
+        if paths.len() > MAX_PACKS {
+            return Packs::default();
+        }
+        let pack = |path: &Path| {
+            let data = File::open(path.with_extension("pack")).ok()?;
+            let end = data.metadata().ok()?.len().checked_sub(20)?;
+            Some(Pack {
+                index: Index::of(path)?,
+                data,
+                end,
+            })
+        };
+        Packs {
+            packs: paths.iter().filter_map(|path| pack(path)).collect(),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Where the objects with these ids lie.
+    pub(super) fn find(&self, ids: &[Oid]) -> Vec<Option<Place>> {
+        let mut wanted: Vec<(&[u8], usize)> = ids.iter().enumerate().map(|(at, id)| (id.as_bytes(), at)).collect();
+        wanted.sort_unstable();
+        let mut places = vec![None; ids.len()];
+        for (pack, known) in self.packs.iter().enumerate() {
+            for (at, offset) in known.index.offsets(&wanted).unwrap_or_default() {
+                places[at].get_or_insert(Place { pack, offset });
+            }
+            wanted.retain(|(_, at)| places[*at].is_none());
+        }
+        places
+    }
+
+    /// A number for each id: in the order of these numbers objects are read fastest, since each comes soon after the one
+    /// that it is a delta of. Those that are in no pack come first.
+    pub(super) fn order(&self, ids: &[Oid]) -> Vec<u64> {
+        // Packs are told apart above the bits of the offset.
+        let number = |place: Place| (place.pack as u64 + 1) << 48 | place.offset & ((1 << 48) - 1);
+        (self.find(ids).into_iter())
+            .map(|place| place.map_or(0, number))
+            .collect()
+    }
+
+    /// The object with this id.
+    pub(super) fn read(&self, id: &Oid) -> Option<(ObjectType, Vec<u8>)> {
+        let place = self.find(&[*id])[0]?;
+        self.read_at(id, place)
+    }
+
+    /// The object with this id, which was found there.
+    pub(super) fn read_at(&self, id: &Oid, place: Place) -> Option<(ObjectType, Vec<u8>)> {
+        let object = SCRATCH.with_borrow_mut(|scratch| self.object(place, scratch))?;
+        let mut hash = Sha1::new();
+        hash.update(format!("{} {}\0", object.kind.str(), object.data.len()));
+        hash.update(&*object.data);
+        if hash.finalize()[..] != *id.as_bytes() {
+            return None;
+        }
+        Some((object.kind, Arc::unwrap_or_clone(object.data)))
+    }
+
+    /// What lies there, whatever its id.
+    fn object(&self, place: Place, scratch: &mut Scratch) -> Option<Object> {
+        let pack = self.packs.get(place.pack)?;
+        // Places of deltas, and the bytes that each is inflated to; the outermost first.
+        let mut deltas: Vec<(Place, Vec<u8>)> = Vec::new();
+        let mut here = place;
+        let mut object = loop {
+            if let Some(known) = self.kept.lock().ok()?.objects.get(&here) {
+                break known.clone();
+            }
+            let (head, content) = pack.entry(here.offset, scratch)?;
+            match head {
+                Head::Whole(kind) => {
+                    let data = Arc::new(content);
+                    break Object { kind, data };
+                }
+                Head::Of(base) if deltas.len() < MAX_CHAIN => {
+                    deltas.push((here, content));
+                    here.offset = base;
+                }
+                Head::Of(_) => return None,
+            }
+        };
+        // Of a chain only what lies below is of use to others, but for the last.
+        let is_alone = deltas.is_empty();
+        while let Some((at, delta)) = deltas.pop() {
+            self.keep(here, &object);
+            let data = Arc::new(delta::apply(&object.data, &delta, MAX_SIZE)?);
+            object = Object { data, ..object };
+            here = at;
+        }
+        if !is_alone {
+            self.keep(here, &object);
+        }
+        Some(object)
+    }
+
+    fn keep(&self, place: Place, object: &Object) {
+        let Ok(mut kept) = self.kept.lock() else { return };
+        if kept.bytes + object.data.len() > MAX_KEPT {
+            *kept = Kept::default();
+        }
+        if kept.objects.insert(place, object.clone()).is_none() {
+            kept.bytes += object.data.len();
+        }
+    }
+}
+
+impl Pack {
+    /// What begins at an offset, inflated.
+    fn entry(&self, offset: u64, scratch: &mut Scratch) -> Option<(Head, Vec<u8>)> {
+        let left = usize::try_from(self.end.checked_sub(offset)?).ok()?;
+        let input = &mut scratch.input;
+        input.resize(FIRST.min(left), 0);
+        self.data.read_exact_at(input, offset).ok()?;
+        let mut bytes = input.iter().copied();
+        let first = bytes.next()?;
+        let mut size = usize::from(first & 0x0f);
+        let (mut byte, mut used, mut shift) = (first, 1, 4);
+        while byte & 0x80 != 0 {
+            byte = bytes.next()?;
+            // No object of this size is read here; more bits would be shifted out.
+            if shift > 32 {
+                return None;
+            }
+            size |= usize::from(byte & 0x7f) << shift;
+            (used, shift) = (used + 1, shift + 7);
+        }
+        if size > MAX_SIZE {
+            return None;
+        }
+        let head = match first >> 4 & 7 {
+            1 => Head::Whole(ObjectType::Commit),
+            2 => Head::Whole(ObjectType::Tree),
+            3 => Head::Whole(ObjectType::Blob),
+            4 => Head::Whole(ObjectType::Tag),
+            6 => {
+                byte = bytes.next()?;
+                let mut back = u64::from(byte & 0x7f);
+                used += 1;
+                while byte & 0x80 != 0 {
+                    byte = bytes.next()?;
+                    back = (back.checked_add(1)?.checked_mul(128)?) | u64::from(byte & 0x7f);
+                    used += 1;
+                }
+                // Towards the start, so that no chain leads back to itself.
+                Head::Of(offset.checked_sub(back).filter(|base| *base < offset && *base > 0)?)
+            }
+            7 => {
+                let id = Oid::from_bytes(input.get(used..used + 20)?)?;
+                used += 20;
+                Head::Of(*self.index.offsets(&[(id.as_bytes(), 0)])?.get(&0)?)
+            }
+            _ => return None,
+        };
+        // Where deflate gains nothing it adds five bytes a block, and zlib six in all.
+        let most = (MAX_HEADER + size + size / 1024 + 64).min(left);
+        if input.len() < most {
+            input.resize(most, 0);
+            self.data.read_exact_at(input, offset).ok()?;
+        }
+        let mut content = vec![0; size];
+        let inflated = scratch.inflate.zlib_decompress(input.get(used..)?, &mut content).ok()?;
+        (inflated == size).then_some((head, content))
+    }
+}
+
+#[cfg(test)]
+#[path = "packs_tests.rs"]
+mod tests;
