@@ -20,6 +20,7 @@ mod native;
 mod next_steps;
 mod own_names;
 mod packages;
+mod packs;
 mod plain;
 mod policy_change;
 mod processes;
