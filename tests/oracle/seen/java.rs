@@ -1,0 +1,21 @@
+use tree_sitter::Tree;
+
+use crate::compare::Seen;
+use crate::tree::{children, name, nodes};
+
+pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
+    let mut seen = Seen::default();
+    for node in nodes(tree).filter(|node| node.kind() == "import_declaration" && !node.has_error()) {
+        let mut path = String::new();
+        for child in children(node) {
+            match child.kind() {
+                "asterisk" => path.push_str(".*"),
+                _ => path.push_str(&name(child, source)),
+            }
+        }
+        if let Some(first) = children(node).next() {
+            seen.add(first, path);
+        }
+    }
+    seen
+}
