@@ -98,7 +98,7 @@ fn python() {
 
 #[test]
 fn rust() {
-    let grammar = Grammar::new(Language::Rust, &["rs"], tree_sitter_rust::LANGUAGE, rust::seen);
+    let grammar = Grammar::new(Language::Rust, &["rs"], tree_sitter_rust::LANGUAGE, rust::seen).counting(is_static);
     compare(&grammar);
 }
 

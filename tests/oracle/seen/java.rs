@@ -5,7 +5,15 @@ use crate::tree::{children, name, nodes};
 
 pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
     let mut seen = Seen::default();
-    for node in nodes(tree).filter(|node| node.kind() == "import_declaration" && !node.has_error()) {
+    for node in nodes(tree).filter(|node| !node.has_error()) {
+        if node.kind() == "requires_module_directive"
+            && let Some(module) = node.child_by_field_name("module")
+        {
+            seen.add(module, name(module, source));
+        }
+        if node.kind() != "import_declaration" {
+            continue;
+        }
         let mut path = String::new();
         for child in children(node) {
             match child.kind() {

@@ -10,9 +10,17 @@ use crate::tree::{children, literal, nodes, text};
 pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
     let mut seen = Seen::default();
     for node in nodes(tree).filter(|node| !node.has_error()) {
+        if let Some(names) = required(node, source) {
+            seen.unread(names);
+        }
         let specifier = match node.kind() {
             "import_statement" | "export_statement" | "import_require_clause" => node.child_by_field_name("source"),
             "call_expression" => called(node, source),
+            // `/// <reference types="x" />`
+            "comment" if text(node, source).starts_with("///") => {
+                seen.unread(node);
+                None
+            }
             _ => None,
         };
         if let Some(specifier) = specifier
@@ -31,6 +39,13 @@ fn called<'tree>(call: Node<'tree>, source: &[u8]) -> Option<Node<'tree>> {
     children(call.child_by_field_name("arguments").filter(|_| loads)?)
         .next()
         .filter(|argument| matches!(argument.kind(), "string" | "template_string"))
+}
+
+/// The names that AMD's `define` or `require` is given, which the scanner takes for imports.
+fn required<'tree>(call: Node<'tree>, source: &[u8]) -> Option<Node<'tree>> {
+    let function = call.child_by_field_name("function")?;
+    let is_amd = matches!(text(function, source), "define" | "require");
+    children(call.child_by_field_name("arguments").filter(|_| is_amd)?).find(|argument| argument.kind() == "array")
 }
 
 /// What stands between `<script ...>` and `</script>`.

@@ -5,7 +5,16 @@ use crate::tree::{children, name, nodes};
 
 pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
     let mut seen = Seen::default();
-    for node in nodes(tree).filter(|node| node.kind() == "import" && node.is_named() && !node.has_error()) {
+    for node in nodes(tree).filter(|node| node.is_named() && !node.has_error()) {
+        match node.kind() {
+            "import" => {}
+            // `@file:DependsOn("a:b:1")` in a script.
+            "file_annotation" => {
+                seen.unread(node);
+                continue;
+            }
+            _ => continue,
+        }
         let Some(path) = children(node).find(|child| child.kind() == "qualified_identifier") else {
             continue;
         };

@@ -21,11 +21,21 @@ pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
         let argument = node
             .child_by_field_name("arguments")
             .and_then(|arguments| children(arguments).nth(place))
-            .filter(|argument| is_kernel && argument.kind() == "string");
-        if let Some(argument) = argument
-            && let Some(path) = literal(argument, source, "string_content")
-        {
-            seen.add(argument, path);
+            .filter(|_| is_kernel);
+        let path = argument
+            .filter(|argument| argument.kind() == "string")
+            .and_then(|argument| literal(argument, source, "string_content"));
+        match (argument, path) {
+            // The scanner says of such a path that it begins beside the file, to tell it from a gem's.
+            (Some(argument), Some(path))
+                if text(method, source) == "require_relative" && path.starts_with("vendor/") =>
+            {
+                seen.add(argument, format!("./{path}"));
+            }
+            (Some(argument), Some(path)) => seen.add(argument, path),
+            // What is put together: of `File.expand_path("../x", __FILE__)` the scanner reads the literal.
+            (Some(argument), None) => seen.unread(argument),
+            (None, _) => {}
         }
     }
     seen
