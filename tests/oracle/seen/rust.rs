@@ -10,7 +10,7 @@ pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
     let is_made = |path: &str| {
         let root = path.split("::").next().unwrap_or_default();
         !root.is_empty()
-            && ["mod", "enum", "as"]
+            && ["mod", "enum", "trait", "as"]
                 .iter()
                 .any(|word| whole.contains(&format!("{word} {root}")))
     };
@@ -27,7 +27,9 @@ pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
                 }
             }
             "extern_crate_declaration" if !node.has_error() => {
-                if let Some(named) = node.child_by_field_name("name") {
+                // `extern crate self as x` names the crate itself.
+                let named = node.child_by_field_name("name");
+                if let Some(named) = named.filter(|named| named.kind() != "self") {
                     seen.add(named, name(named, source));
                 }
             }
