@@ -29,7 +29,7 @@ pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
             "extern_crate_declaration" if !node.has_error() => {
                 // `extern crate self as x` names the crate itself.
                 let named = node.child_by_field_name("name");
-                if let Some(named) = named.filter(|named| named.kind() != "self") {
+                if let Some(named) = named.filter(|named| text(*named, source) != "self") {
                     seen.add(named, name(named, source));
                 }
             }
