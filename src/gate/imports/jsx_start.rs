@@ -62,7 +62,7 @@ impl<'a> Lexer<'a> {
                 self.source.get(at) == Some(&b'>')
             }
             Some(b'{') => true,
-            Some(b'<') => self.closes_later(name, at) || self.source[at..].windows(2).take(256).any(|w| w == b"/>"),
+            Some(b'<') => self.closes_later(name, at) || self.goes_on_after_types(at),
             Some(b'>') => self.closes_later(name, at) && !self.is_signature(at + 1)?,
             Some(byte) if super::token::is_word_byte(*byte) => {
                 let word_end = name_end_of_attribute(self.source, at);
@@ -108,6 +108,47 @@ impl<'a> Lexer<'a> {
         [name, ANY]
             .iter()
             .any(|name| closers.get(name).is_some_and(|last| *last >= at))
+    }
+
+    /// Whether attributes or the end of an element follow the type arguments that begin here; after a type
+    /// assertion's (`<A<B>>x`) comes its `>`.
+    fn goes_on_after_types(&mut self, mut at: usize) -> bool {
+        let mut depth = 0usize;
+        while let Some(&byte) = self.source.get(at) {
+            if self.budget == 0 {
+                return false;
+            }
+            self.budget -= 1;
+            match byte {
+                b'<' => depth += 1,
+                b'>' if self.source[at - 1] != b'=' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                b'"' | b'\'' | b'`' => {
+                    let body = &self.source[at + 1..];
+                    let Some(length) = body.iter().take(self.budget).position(|b| *b == byte) else {
+                        return false;
+                    };
+                    self.budget -= length;
+                    at += length + 1;
+                }
+                b'/' if matches!(self.source.get(at + 1), Some(b'/' | b'*')) => {
+                    at = self.skip_blanks(at).max(at + 1);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        let after = self.skip_blanks((at + 1).min(self.source.len()));
+        match &self.source[after..] {
+            [b'/', rest @ ..] => end_of_blanks(rest, 0).is_some_and(|at| rest[at] == b'>'),
+            [byte, ..] => *byte == b'{' || super::token::is_word_byte(*byte),
+            [] => false,
+        }
     }
 
     /// Whether `(...) =>` follows, or `(...):` where an interface's member may begin: then `<T>`

@@ -143,6 +143,8 @@ const MUST_HIT: &[&str] = &[
     "const a = <div>{/* it's */}{`'`}</div>; require('redis')",
     "const a = b ? <i>'</i> : <b>\"</b>; require('redis')",
     "return (\n<Foo<Bar<'x'>> a />\n); require('redis')",
+    "return (\n<Foo<Map<string, () => 'x'>>\n// it's\na={b}\n/>\n); require('redis')",
+    "return (\n<Foo<any> {...a} />\n); require('redis')",
     "const a = <p>http://x</p>\nrequire('redis')",
     "const a = <a href={x > 1 ? '/' : `/${y}`}>'</a>; require('redis')",
     "{x && <p>isn't</p>} require('redis')",
@@ -200,6 +202,15 @@ fn imports_count() {
     for source in MUST_HIT {
         assert!(hits(Language::JavaScript, source, "redis"), "{source}");
     }
+}
+
+/// However far away its end is.
+#[test]
+fn an_element_with_type_arguments_is_one() {
+    let attributes = "\n    a={b} // it's".repeat(100);
+    let source = format!("return (<Foo<any>{attributes}\n/>); require('redis')");
+    let found = super::imports_at(b"a.tsx", Language::JavaScript, source.as_bytes()).expect("readable");
+    assert_eq!(found.len(), 1, "{found:?}");
 }
 
 #[test]

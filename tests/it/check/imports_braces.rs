@@ -28,6 +28,7 @@ fn an_import_of_kotlin_is_5() {
 #[test]
 fn an_import_of_csharp_is_5() {
     check("payments/A.cs", "using T = (int, StackExchange.Redis.IDatabase);\n").expect(5, &["payments/A.cs:1"]);
+    check("payments/A.cs", "\u{feff}\u{feff}using StackExchange.Redis;\n").expect(5, &["payments/A.cs:1"]);
 }
 
 #[test]

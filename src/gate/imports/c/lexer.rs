@@ -126,7 +126,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Whether only blanks are left on the line.
-    fn is_line_end(&self, at: usize) -> bool {
+    pub(super) fn is_line_end(&self, at: usize) -> bool {
         let rest = &self.source[at..];
         let blanks = rest
             .iter()

@@ -145,8 +145,11 @@ impl Lexer<'_> {
         // A compiler that skips this line reads it as other tokens.
         let is_unsure = match close {
             b'>' => {
+                let has = |two: &[u8]| name.windows(2).any(|pair| pair == two);
+                // `<a//b>`: to that compiler a comment, which ends where the line does, as this one.
                 name.iter().any(|b| matches!(b, b'"' | b'\''))
-                    || name.windows(2).any(|pair| pair == b"/*" || pair == b"//")
+                    || has(b"/*")
+                    || (has(b"//") && !self.is_line_end(end + 1))
             }
             _ => name.ends_with(b"\\\""),
         };

@@ -77,6 +77,7 @@ fn includes_are_found_however_they_are_written() {
     assert_eq!(of("#include \"x.h\"\n#include \"./y.h\"\n"), ["\"x.h\"", "\"./y.h\""]);
     assert_eq!(of("#include MACRO\n#include_next M(x)\n#import F\n"), ["?", "?", "?"]);
     assert_eq!(of("#include <a//b.h\n"), ["?"]);
+    assert_eq!(of("#include <a//b.h> \t\r\n#include <c.h>"), ["<a//b.h>", "<c.h>"]);
 }
 
 #[test]

@@ -86,6 +86,12 @@ pub fn mask(source: &[u8]) -> Result<Masked, Fault> {
             at: section.start,
         });
     }
+    // An old end of a file, which is a blank to the compiler.
+    for at in memchr::memchr_iter(0x1A, source) {
+        if masker.lexer.out[at] == 0x1A {
+            masker.lexer.out[at] = b' ';
+        }
+    }
     let skipped = std::mem::take(&mut masker.skipped);
     for (from, to) in &skipped {
         masker.lexer.blank(*from, *to);
@@ -418,7 +424,7 @@ fn hash(source: &[u8], line: usize) -> Option<usize> {
     loop {
         match source.get(at)? {
             b'#' => return Some(at),
-            b' ' | b'\t' | 0x0B | 0x0C => at += 1,
+            b' ' | b'\t' | 0x0B | 0x0C | 0x1A => at += 1,
             0x80.. => match blank_length(&source[at..]) {
                 (length, false) if length > 0 => at += length,
                 _ => return None,
@@ -498,7 +504,8 @@ fn blank_length(bytes: &[u8]) -> (usize, bool) {
         [0xE2, 0x80, 0xA8 | 0xA9, ..] => (3, true),
         [0xC2, 0xA0, ..] => (2, false),
         [0xE1, 0x9A, 0x80, ..] | [0xE2, 0x80, 0x80..=0x8A | 0xAF, ..] => (3, false),
-        [0xE2, 0x81, 0x9F, ..] | [0xE3, 0x80, 0x80, ..] => (3, false),
+        // A byte order mark is a blank wherever it stands; files that were joined have several.
+        [0xE2, 0x81, 0x9F, ..] | [0xE3, 0x80, 0x80, ..] | [0xEF, 0xBB, 0xBF, ..] => (3, false),
         _ => (0, false),
     }
 }

@@ -112,8 +112,36 @@ impl Scanner<'_> {
 
 /// Words that stand where a class does and name none of another file.
 fn is_own_word(lower: &[u8]) -> bool {
-    const WORDS: &str = "class self parent static int float bool string array callable iterable object mixed void \
-                         never null true false readonly enum abstract final public private protected var const fn \
-                         function";
-    WORDS.split(' ').any(|word| word.as_bytes() == lower)
+    matches!(
+        lower,
+        b"class"
+            | b"self"
+            | b"parent"
+            | b"static"
+            | b"int"
+            | b"float"
+            | b"bool"
+            | b"string"
+            | b"array"
+            | b"callable"
+            | b"iterable"
+            | b"object"
+            | b"mixed"
+            | b"void"
+            | b"never"
+            | b"null"
+            | b"true"
+            | b"false"
+            | b"readonly"
+            | b"enum"
+            | b"abstract"
+            | b"final"
+            | b"public"
+            | b"private"
+            | b"protected"
+            | b"var"
+            | b"const"
+            | b"fn"
+            | b"function"
+    )
 }

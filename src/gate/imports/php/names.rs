@@ -36,13 +36,65 @@ const ASKING_SECOND: [&str; 2] = ["is_a", "is_subclass_of"];
 /// Whether a name of its own may follow this word after a blank. (Before PHP 8 a name could have
 /// blanks before its backslashes.)
 pub(super) fn comes_before_name(word: &[u8]) -> bool {
-    const WORDS: &str = "new extends implements instanceof insteadof throw return case use as echo print and or xor \
-                         static public private protected readonly var abstract final const yield from clone else do \
-                         fn function catch match if elseif while for foreach switch default include include_once \
-                         require require_once goto global self parent try finally";
-    WORDS
-        .split(' ')
-        .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+    let mut lower = [0; 12];
+    let Some(lower) = lower.get_mut(..word.len()) else {
+        return false;
+    };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    matches!(
+        &*lower,
+        b"new"
+            | b"extends"
+            | b"implements"
+            | b"instanceof"
+            | b"insteadof"
+            | b"throw"
+            | b"return"
+            | b"case"
+            | b"use"
+            | b"as"
+            | b"echo"
+            | b"print"
+            | b"and"
+            | b"or"
+            | b"xor"
+            | b"static"
+            | b"public"
+            | b"private"
+            | b"protected"
+            | b"readonly"
+            | b"var"
+            | b"abstract"
+            | b"final"
+            | b"const"
+            | b"yield"
+            | b"from"
+            | b"clone"
+            | b"else"
+            | b"do"
+            | b"fn"
+            | b"function"
+            | b"catch"
+            | b"match"
+            | b"if"
+            | b"elseif"
+            | b"while"
+            | b"for"
+            | b"foreach"
+            | b"switch"
+            | b"default"
+            | b"include"
+            | b"include_once"
+            | b"require"
+            | b"require_once"
+            | b"goto"
+            | b"global"
+            | b"self"
+            | b"parent"
+            | b"try"
+            | b"finally"
+    )
 }
 
 impl<'a> Scanner<'a> {

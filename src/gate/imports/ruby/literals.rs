@@ -48,6 +48,20 @@ impl Lexer<'_> {
         })
     }
 
+    /// Whether a literal that begins here, so many bytes before its text, ends on this line and has nothing in it but
+    /// words: as code in brackets (`x % w[a b]`) it is a value as well, and opens nothing.
+    fn is_neutral_in(&self, length: usize, open: u8) -> bool {
+        let close = match open {
+            b'[' => b']',
+            b'(' => b')',
+            _ => return false,
+        };
+        let text = &self.source[self.at + length..];
+        let is_plain = |b: &&u8| b.is_ascii_alphanumeric() || matches!(**b, b' ' | b'_' | b'.' | b',' | b'-');
+        let end = text.iter().take(256).take_while(is_plain).count();
+        text.get(end) == Some(&close) && !text[..end].windows(7).any(|word| word == b"require")
+    }
+
     pub(super) fn slash(&mut self) -> Result<(), Fault> {
         let next = self.byte(self.at + 1);
         let is_assignment = next == b'=' && matches!(self.state, State::Name(_));
@@ -76,7 +90,11 @@ impl Lexer<'_> {
         let begins = if is_assignment || !is_delimiter {
             Some(false)
         } else {
-            self.begins_literal(next)
+            match self.begins_literal(next) {
+                // Of a list of words the elements count, which the other reading has, too.
+                None if is_kind && self.is_neutral_in(length, delimiter) => Some(true),
+                begins => begins,
+            }
         };
         match begins {
             Some(true) => {

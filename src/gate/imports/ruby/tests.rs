@@ -101,6 +101,7 @@ fn literal_imports_are_found_however_they_are_written() {
         "x = <<~A.lines.map { |l| l / 2 }\n '\nA\nrequire 'redis'",
         "return /'/ unless x\nrequire 'redis'",
         "a = `echo '#{x}'`\nrequire 'redis'",
+        "rules.each { |rule| rule.run }\nrule %w[a b.c], \"x\" do |y|\n  require 'redis'\nend",
     ] {
         assert_eq!(of(source), ["redis"], "{source:?}");
     }
@@ -161,6 +162,10 @@ fn what_is_computed_is_opaque_and_its_strings_count() {
         ("LIBS = %w(redis)\nLIBS.each { |l| require(l) }", &["redis", "?"]),
         ("for l in ['redis'] do require l end", &["redis", "?"]),
         ("%w[redis].each(&method(:require))", &["redis", "?"]),
+        (
+            "x = 1\nx %w[redis json].each { |l| require l }",
+            &["redis", "json", "?"],
+        ),
         ("r = method(:require)\nr.call('redis')", &["?", "redis"]),
         ("alias r require\nr 'redis'", &["?", "redis"]),
         ("alias_method :r, :require\nr 'redis'", &["?", "redis"]),
@@ -223,6 +228,9 @@ fn what_never_ends_or_cannot_be_told_is_refused() {
         "x = 1\nx /\" + '/'",
         "x = 1\nx <<A\nA\n",
         "x = 1\nx ?\" : 1",
+        "x = 1\nx %w['], '",
+        "x = 1\nx %w[require a]",
+        "x = 1\nx %w[a\n']",
         "# coding: shift_jis\n'\u{e9}'",
     ] {
         assert!(imports(Language::Ruby, source.as_bytes()).is_err(), "{source:?}");
