@@ -80,9 +80,11 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
+pub(in crate::gate) use copies::below as below_copies;
 pub use copies::may_be_copy;
 pub(in crate::gate) use identity::{
-    VENDORED, include as include_identity, javascript as javascript_identity, percent_decoded, vendored,
+    VENDORED, VENDORS, has_release, include as include_identity, javascript as javascript_identity, may_hold_copies,
+    percent_decoded, vendored, vendors_as_vendor,
 };
 pub(super) use matching::is_match;
 pub use matching::{allows, as_matched, copied, dead, file_with, is_anywhere, matches, matches_relative, named};

@@ -119,6 +119,12 @@ impl<'a> Files<'a> {
         all
     }
 
+    /// The paths of all folders, in no order.
+    pub fn folders(&self) -> impl Iterator<Item = &[u8]> {
+        let all = self.entries.iter().filter(|(_, (kind, _))| *kind == Kind::Tree);
+        all.map(|(path, _)| path.as_slice())
+    }
+
     /// The paths of all links, in no order.
     pub fn links(&self) -> impl Iterator<Item = &[u8]> {
         self.links.keys().map(Vec::as_slice)
@@ -193,7 +199,7 @@ impl<'a> Files<'a> {
     }
 
     /// What lies directly in a folder; nothing where there is none.
-    pub(super) fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Unreadable> {
+    pub fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Unreadable> {
         match self.find(folder).filter(|spot| spot.is_folder) {
             Some(spot) => self.tree.entries(&spot.id),
             None => Ok(Vec::new()),

@@ -35,7 +35,7 @@ mod tests_hostile;
 mod tests_javascript;
 mod tsconfig;
 
-use crate::gate::imports::{Import, ImportKind, Language, VENDORED};
+use crate::gate::imports::{Import, ImportKind, Language, VENDORED, VENDORS};
 use crate::gate::tree::{Tree, Unreadable};
 
 pub(in crate::gate) use files::follow;
@@ -377,8 +377,9 @@ fn is_vendored(path: &[u8], raw: &str, language: Language) -> bool {
         let Ok(part) = std::str::from_utf8(part) else {
             return false;
         };
-        let is_copy = VENDORED.contains(&part) || INSTALLED.contains(&part);
-        let is_listed = is_copy || language == Language::C && VENDORED_C.contains(&part);
+        let is_vendors = part == VENDORS;
+        let is_copy = VENDORED.contains(&part) || INSTALLED.contains(&part) || is_vendors && language == Language::C;
+        let is_listed = is_copy || is_vendors || language == Language::C && VENDORED_C.contains(&part);
         let is_path = match language {
             Language::C => true,
             Language::JavaScript | Language::Ruby => raw.starts_with(['.', '/']),

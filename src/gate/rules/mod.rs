@@ -18,6 +18,7 @@ mod new_folders;
 mod outside;
 mod protected;
 mod scope;
+mod vendors;
 
 pub(in crate::gate) use forbidden_imports::{follow_link, plain, reads_imports};
 

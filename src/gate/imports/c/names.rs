@@ -250,7 +250,7 @@ fn of_path(path: &str, is_quoted: bool) -> Vec<String> {
         path.strip_prefix(head)
             .is_some_and(|rest| rest.starts_with(['/', '\\']))
     };
-    if let Some(copy) = identity::vendored(path) {
+    if let Some(copy) = identity::vendored_c(path) {
         return identity::include(&copy.join("/"));
     }
     if is_quoted && (leads(".") || leads("..")) {

@@ -11,6 +11,7 @@ use crate::gate::rules::aliases::{self, Aliases};
 use crate::gate::rules::crate_names::CrateNames;
 use crate::gate::rules::go_modules::GoModules;
 use crate::gate::rules::outside::Outside;
+use crate::gate::rules::vendors;
 use crate::gate::{Tree, Unreadable};
 
 /// Of two trees; each part is read when a file of its language asks.
@@ -68,6 +69,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             Language::Ruby | Language::Php | Language::C => self.outside.paths(language, found, path, &mut leads)?,
             _ => {}
         }
+        vendors::leads(language, found, own_modules, &mut leads)?;
         Ok(File {
             path,
             language,
