@@ -125,7 +125,11 @@ pub(super) fn judge<'p>(
             sources.push_back(source);
         }
     }
-    sources.extend(remapped::of(policy, own_modules, &mut around, changes)?);
+    for source in remapped::of(policy, own_modules, &mut around, changes)? {
+        if source.only.is_some() || followed.is_new(&source.path, source.language) {
+            sources.push_back(source);
+        }
+    }
     while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas, loaded) = (source.path, source.areas, source.loaded);

@@ -2,14 +2,18 @@
 //! a committed `node_modules` did.
 //!
 //! Invariant: such a file is judged by exactly those of its imports that lead elsewhere than in the base. The tree is
-//! only searched where a change touches what names are resolved by; a version that is raised does not.
+//! only searched where a change touches what names are resolved by; a version that is raised does not. What such an
+//! import now loads under a name that does not tell its language, and what a new entry of `exports` takes in by a
+//! pattern, is read as a script, as is what a changed file loads so.
 
 use std::collections::HashSet;
 
 use memchr::memmem;
 use serde_json::Value;
 
+use super::followed::{MAX_FOLLOWED, is_asset, is_bundled, is_read_as, name, regular};
 use super::sources::{Loaded, Source};
+use super::strays::{exported, is_target};
 use super::{MAX_SOURCE, Surroundings, reads};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::{MAX_MANIFEST, npm_aliases};
@@ -81,7 +85,7 @@ pub(super) fn of<'p>(
         .collect();
     let mut names = Aliases::of(base);
     let mut around_before = Surroundings::of(base, base, &mut names);
-    let mut sources = Vec::new();
+    let mut sources = taken_in(policy, own, changes)?;
     for (path, after, areas) in files {
         if candidate.blob_size(&after.id)? > MAX_SOURCE {
             continue;
@@ -94,7 +98,10 @@ pub(super) fn of<'p>(
         let Ok(found) = imports::imports_at(&path, Language::JavaScript, &content) else {
             continue;
         };
-        let only = elsewhere(&path, &found, (&mut before, &mut around_before), (own, around))?;
+        let (only, loaded) = elsewhere(&path, &found, (&mut before, &mut around_before), (own, around))?;
+        for (place, loaded) in loaded {
+            sources.extend(script(policy, candidate, place, &areas, loaded)?);
+        }
         if !only.is_empty() {
             sources.push(Source {
                 path,
@@ -110,17 +117,80 @@ pub(super) fn of<'p>(
     Ok(sources)
 }
 
-/// The imports of a file that lead elsewhere than they did.
+/// A file that another one makes a script.
+fn script<'p>(
+    policy: &'p Policy,
+    candidate: &dyn Tree,
+    path: Vec<u8>,
+    by: &[&'p Area],
+    loaded: Loaded,
+) -> Result<Option<Source<'p>>, Unreadable> {
+    let Some(after) = regular(candidate, &path)? else {
+        return Ok(None);
+    };
+    let mut areas: Vec<&Area> = policy.areas.iter().filter(|area| reads(area, &path)).collect();
+    if areas.is_empty() {
+        areas = by.to_vec();
+    }
+    Ok((!areas.is_empty()).then_some(Source {
+        path,
+        before: None,
+        after,
+        language: Language::JavaScript,
+        areas,
+        loaded,
+        only: None,
+    }))
+}
+
+/// The files that a changed package.json newly names by a pattern of its `exports` and that did not change.
+fn taken_in<'p>(policy: &'p Policy, own: &mut Resolvers, changes: &[Change]) -> Result<Vec<Source<'p>>, Unreadable> {
+    let (base, candidate) = (own.base_tree, own.candidate_tree);
+    let mut found = Vec::new();
+    for change in changes
+        .iter()
+        .filter(|change| imports::is_package_manifest(&change.path))
+    {
+        let (old, new) = (
+            value(&text(base, change.before)?),
+            value(&text(candidate, change.after)?),
+        );
+        let known = exported(&old);
+        let fresh: Vec<&str> = (exported(&new).into_iter())
+            .filter(|target| target.contains('*') && !known.contains(target))
+            .collect();
+        if fresh.is_empty() {
+            continue;
+        }
+        let folder = folder(&change.path);
+        let by: Vec<&Area> = (policy.areas.iter()).filter(|area| reads(area, &change.path)).collect();
+        let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
+        let places: Vec<Vec<u8>> = (own.candidate.files()?.regular().into_iter())
+            .map(|(path, ..)| path)
+            .filter(|path| imports::language(path).is_none() && imports::unread(path).is_none())
+            .filter(|path| !is_read_as(Language::JavaScript, path) && !changed.contains(path))
+            .filter(|path| fresh.iter().any(|target| is_target(folder, target, path)))
+            .take(MAX_FOLLOWED)
+            .map(<[u8]>::to_vec)
+            .collect();
+        for place in places {
+            found.extend(script(policy, candidate, place, &by, Loaded::Perhaps)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The imports of a file that lead elsewhere than they did, and what they load that is no script by its name.
 fn elsewhere(
     path: &[u8],
     found: &[Import],
     (before, around_before): (&mut Resolvers, &mut Surroundings),
     (own, around): (&mut Resolvers, &mut Surroundings),
-) -> Result<HashSet<String>, Unreadable> {
+) -> Result<(HashSet<String>, Vec<(Vec<u8>, Loaded)>), Unreadable> {
     let language = Language::JavaScript;
     let old = around_before.file((path, language), found, before)?;
     let new = around.file((path, language), found, own)?;
-    let mut only = HashSet::new();
+    let (mut only, mut loaded) = (HashSet::new(), Vec::new());
     for import in found.iter().filter(|import| import.kind != ImportKind::Opaque) {
         if only.contains(&import.raw) {
             continue;
@@ -130,11 +200,19 @@ fn elsewhere(
             continue;
         }
         let target = own.candidate.resolve(language, import, path)?;
-        if matches!(target, Target::Local(_)) && target != before.candidate.resolve(language, import, path)? {
-            only.insert(import.raw.clone());
+        let Target::Local(places) = &target else { continue };
+        if target == before.candidate.resolve(language, import, path)? {
+            continue;
+        }
+        only.insert(import.raw.clone());
+        if import.kind == ImportKind::Require || is_bundled(import) {
+            let odd = places
+                .iter()
+                .filter(|place| !is_read_as(language, place) && !is_asset(name(place)));
+            loaded.extend(odd.map(|place| (place.clone(), Loaded::by(import))));
         }
     }
-    Ok(only)
+    Ok((only, loaded))
 }
 
 impl Reach {
@@ -208,10 +286,6 @@ fn reach(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Optio
             true => Some(Reach::All),
         });
     }
-    let value = |text: &[u8]| -> Value {
-        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-        serde_json::from_slice(text).unwrap_or_default()
-    };
     let (old, new) = (value(&before), value(&after));
     if folder.is_empty() && old.get("workspaces") != new.get("workspaces") {
         return Ok(Some(Reach::All));
@@ -232,6 +306,17 @@ fn reach(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Optio
         && npm_aliases(&before) == npm_aliases(&after)
         && npm_links(&old).eq(npm_links(&new));
     Ok((!is_same).then(|| Reach::Below(folder.to_vec())))
+}
+
+fn value(text: &[u8]) -> Value {
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    serde_json::from_slice(text).unwrap_or_default()
+}
+
+fn folder(path: &[u8]) -> &[u8] {
+    path.iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(b"", |at| &path[..at])
 }
 
 fn text(tree: &dyn Tree, side: Option<Side>) -> Result<Vec<u8>, Unreadable> {

@@ -12,6 +12,8 @@ use std::collections::HashSet;
 
 use memchr::memmem;
 
+pub(super) use loaders::{exported, is_target};
+
 use super::sources::Source;
 use super::{Answer, File, Surroundings, spelling};
 use crate::gate::imports::{self, Import, ImportKind, Language};

@@ -256,7 +256,7 @@ fn entries_of(manifest: &Value) -> Vec<String> {
 }
 
 /// Every path of `exports`.
-fn exported(manifest: &Value) -> Vec<&str> {
+pub(in crate::gate::rules::forbidden_imports) fn exported(manifest: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     let mut open: Vec<&Value> = manifest.get("exports").into_iter().collect();
     while let Some(value) = open.pop() {
@@ -276,7 +276,7 @@ fn exported(manifest: &Value) -> Vec<&str> {
 
 /// Whether a path of a package in this folder, perhaps with stars, is that of the file. A star that stands for the
 /// whole name says nothing about it.
-fn is_target(folder: &[u8], target: &str, place: &[u8]) -> bool {
+pub(in crate::gate::rules::forbidden_imports) fn is_target(folder: &[u8], target: &str, place: &[u8]) -> bool {
     let Some(target) = follow(folder, target.as_bytes()) else {
         return false;
     };
