@@ -12,7 +12,7 @@ mod strays;
 mod surroundings;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -393,10 +393,11 @@ impl File<'_> {
         std::iter::once(import).chain(self.leads.get(&import.raw).into_iter().flatten())
     }
 
-    /// The packages that an import may be, by what package.json and tsconfig say.
-    fn meanings(&self, import: &Import) -> Vec<Vec<String>> {
+    /// The packages that an import may be, by what manifests and tsconfigs say.
+    fn meanings(&self, import: &Import) -> BTreeSet<Vec<String>> {
         (self.leads.get(&import.raw).into_iter().flatten().cloned())
             .chain(aliases::resolved(import, &self.aliases))
+            .chain(crate_names::resolved(import, &self.crates))
             .map(|import| import.identity)
             .collect()
     }
