@@ -19,6 +19,7 @@ use std::sync::Arc;
 use followed::Followed;
 use sources::Loaded;
 pub(in crate::gate) use sources::resolve as follow_link;
+pub(in crate::gate) use strays::may_be_loaded_as_another;
 use surroundings::Surroundings;
 
 use super::aliases::{self, Aliases};
@@ -119,7 +120,7 @@ pub(super) fn judge<'p>(
     let (sources, mut bare) = sources::of(policy, candidate, changes, survey, verdict)?;
     let mut sources = VecDeque::from(sources);
     let mut followed = Followed::default();
-    for source in strays::of(policy, own_modules, &mut around, changes, verdict)? {
+    for source in strays::of(policy, own_modules, &mut around, (changes, survey), verdict)? {
         if followed.is_new(&source.path, source.language) {
             bare.retain(|other| other.path != source.path);
             sources.push_back(source);

@@ -20,7 +20,7 @@ mod protected;
 mod scope;
 mod vendors;
 
-pub(in crate::gate) use forbidden_imports::{follow_link, plain, reads_imports};
+pub(in crate::gate) use forbidden_imports::{follow_link, may_be_loaded_as_another, plain, reads_imports};
 
 use std::collections::HashSet;
 

@@ -23,7 +23,13 @@ use crate::gate::tree::Side;
 use crate::gate::{Policy, Unreadable};
 
 /// Languages in which a file names another one that is then read as source, whatever it is called.
-const LANGUAGES: [Language; 4] = [Language::C, Language::JavaScript, Language::Php, Language::Rust];
+pub(super) const LANGUAGES: [Language; 5] = [
+    Language::C,
+    Language::JavaScript,
+    Language::Php,
+    Language::Ruby,
+    Language::Rust,
+];
 /// Steps of a chain of files without telling names; each is a pass over the tree.
 const MAX_STEPS: usize = 8;
 /// Names that are searched for before a file is read.
@@ -36,6 +42,7 @@ pub(super) fn confirmed<'p>(
     policy: &'p Policy,
     own: &mut Resolvers,
     suspects: &[Suspect],
+    changed: &HashSet<&[u8]>,
 ) -> Result<Vec<Source<'p>>, Unreadable> {
     let mut sources = Vec::new();
     for language in LANGUAGES {
@@ -45,7 +52,10 @@ pub(super) fn confirmed<'p>(
         if mine.is_empty() {
             continue;
         }
-        let loads = Loads::of(own, language, mine.iter().map(|suspect| suspect.path.clone()).collect())?;
+        // What a changed file of Ruby loads is judged there, see `loads`.
+        let is_asked = |path: &[u8]| language != Language::Ruby || !changed.contains(path);
+        let paths = mine.iter().map(|suspect| suspect.path.clone()).collect();
+        let loads = Loads::of(own, language, paths, is_asked)?;
         let reached = loads.reached(policy);
         for suspect in mine {
             let Some(areas) = reached.get(&suspect.path) else {
@@ -83,13 +93,18 @@ struct Loads {
 }
 
 impl Loads {
-    fn of(own: &mut Resolvers, language: Language, suspects: HashSet<Vec<u8>>) -> Result<Loads, Unreadable> {
+    fn of(
+        own: &mut Resolvers,
+        language: Language,
+        suspects: HashSet<Vec<u8>>,
+        is_asked: impl Fn(&[u8]) -> bool,
+    ) -> Result<Loads, Unreadable> {
         let mut loads = Loads::default();
         let all: Vec<(Vec<u8>, Side, bool)> = (own.candidate.files()?.regular().into_iter())
             .filter_map(|(path, kind, id)| {
                 let is_source = is_read_as(language, path) || imports::is_ambiguous(path);
                 let is_other = imports::language(path).is_none() && imports::unread(path).is_none();
-                (is_source || is_other).then(|| (path.to_vec(), Side { kind, id }, is_source))
+                (is_asked(path) && (is_source || is_other)).then(|| (path.to_vec(), Side { kind, id }, is_source))
             })
             .collect();
         let mut searched = suspects.clone();
@@ -217,6 +232,9 @@ impl Loads {
 /// Whether the import may load one of the files of these names.
 fn is_load(language: Language, import: &Import, names: &HashSet<Vec<u8>>) -> bool {
     let written = name(written(import).as_bytes());
+    if language == Language::Ruby {
+        return import.kind == ImportKind::Include && names.contains(written);
+    }
     if language != Language::JavaScript {
         return may_load(language, import) && names.contains(written);
     }
