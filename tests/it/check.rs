@@ -16,6 +16,7 @@ mod imports_paths;
 mod led_elsewhere;
 mod limits;
 mod malformed;
+mod manifest_entries;
 mod named_files;
 mod native;
 mod next_steps;

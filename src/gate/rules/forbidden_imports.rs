@@ -4,6 +4,7 @@
 //! agent that adds an empty `redis/` folder must not turn `import redis` into a local import.
 
 mod computed;
+mod entries;
 mod followed;
 mod loads;
 mod remapped;

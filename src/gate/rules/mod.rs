@@ -7,6 +7,7 @@ mod active;
 mod aliases;
 mod allowed_imports;
 mod autoexec;
+mod copies;
 mod crate_names;
 pub mod credentials;
 mod dead;
@@ -18,7 +19,6 @@ mod new_folders;
 mod outside;
 mod protected;
 mod scope;
-mod vendors;
 
 pub(in crate::gate) use forbidden_imports::{follow_link, may_be_loaded_as_another, plain, reads_imports};
 

@@ -219,6 +219,53 @@ fn a_copy_in_a_folder_called_vendors_is_5_where_it_shows() {
 }
 
 #[test]
+fn a_copy_behind_a_folder_that_groups_packages_is_5() {
+    let own = |name: &str| format!("third_party/databases/redis/{name}");
+    let files: Vec<String> = ["index.js", "__init__.py", "r.h", "r.go", "r.rb", "r.php", "r.rs"]
+        .iter()
+        .map(|name| own(name))
+        .chain(["third_party/databases/OWNERS", "third_party/a/b/redis/x.js"].map(str::to_owned))
+        .collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    all_found(
+        "redis",
+        &files,
+        &[
+            ("app/a.js", "require(\"../third_party/databases/redis\");\n"),
+            ("app/b.js", "require(\"../third_party/a/b/redis/x\");\n"),
+            ("app/a.py", "from third_party.databases.redis import X\n"),
+            ("app/a.c", "#include \"../third_party/databases/redis/r.h\"\n"),
+            ("app/a.go", "package a\n\nimport \"acme/third_party/databases/redis\"\n"),
+            ("app/a.rb", "require_relative \"../third_party/databases/redis/r\"\n"),
+            (
+                "app/a.php",
+                "<?php\ninclude __DIR__ . '/../third_party/databases/redis/r.php';\n",
+            ),
+            ("app/a.rs", "include!(\"../third_party/databases/redis/r.rs\");\n"),
+        ],
+    );
+    // A folder of another package, and a scope.
+    check(
+        &[
+            "vendor/bull/index.js",
+            "vendor/bull/redis/index.js",
+            "vendor/@acme/redis/index.js",
+            "vendor/kombu/__init__.py",
+            "vendor/kombu/redis/__init__.py",
+            "vendor/databases/redis.js",
+        ],
+        &[
+            (
+                "app/a.js",
+                "require(\"../vendor/bull/redis\");\nrequire(\"../vendor/@acme/redis\");\n",
+            ),
+            ("app/a.py", "from vendor.kombu.redis import X\n"),
+        ],
+    )
+    .expect(0, &[]);
+}
+
+#[test]
 fn a_version_or_a_folder_around_a_copy_hides_nothing() {
     let names = [
         "redis-4",

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use reach::{Reach, folder, text, value};
 
+use super::entries;
 use super::followed::{MAX_FOLLOWED, is_asset, is_bundled, is_read_as, name, regular};
 use super::sources::{Loaded, Source};
 use super::strays::{exported, is_target};
@@ -47,8 +48,12 @@ pub(super) fn of<'p>(
             reaches.extend(reach);
         }
     }
+    let mut sources = match base.root() != candidate.root() {
+        true => named(policy, own, changes)?,
+        false => Vec::new(),
+    };
     if reaches.is_empty() {
-        return Ok(Vec::new());
+        return Ok(sources);
     }
     let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
     let files: Vec<(Vec<u8>, Side, Language, Vec<&Area>)> = (own.candidate.files()?.regular().into_iter())
@@ -63,7 +68,7 @@ pub(super) fn of<'p>(
         .collect();
     let mut names = Aliases::of(base);
     let mut around_before = Surroundings::of(base, base, &mut names);
-    let mut sources = taken_in(policy, own, changes)?;
+    sources.extend(taken_in(policy, own, changes)?);
     for (path, after, language, areas) in files {
         if candidate.blob_size(&after.id)? > MAX_SOURCE {
             continue;
@@ -83,7 +88,7 @@ pub(super) fn of<'p>(
         let file = (path.as_slice(), language);
         let (only, loaded) = elsewhere(file, &found, (&mut before, &mut around_before), (own, around))?;
         for (place, loaded) in loaded {
-            sources.extend(script(policy, candidate, place, &areas, loaded)?);
+            sources.extend(script(policy, candidate, (place, language), &areas, loaded)?);
         }
         if !only.is_empty() {
             sources.push(Source {
@@ -100,11 +105,11 @@ pub(super) fn of<'p>(
     Ok(sources)
 }
 
-/// A file that another one makes a script.
+/// A file that another one makes source.
 fn script<'p>(
     policy: &'p Policy,
     candidate: &dyn Tree,
-    path: Vec<u8>,
+    (path, language): (Vec<u8>, Language),
     by: &[&'p Area],
     loaded: Loaded,
 ) -> Result<Option<Source<'p>>, Unreadable> {
@@ -119,11 +124,32 @@ fn script<'p>(
         path,
         before: None,
         after,
-        language: Language::JavaScript,
+        language,
         areas,
         loaded,
         only: None,
     }))
+}
+
+/// The files that a changed composer.json or Cargo.toml newly names as source, and that did not change.
+fn named<'p>(policy: &'p Policy, own: &mut Resolvers, changes: &[Change]) -> Result<Vec<Source<'p>>, Unreadable> {
+    let (base, candidate) = (own.base_tree, own.candidate_tree);
+    let mut found = Vec::new();
+    for change in changes {
+        let Some(language) = entries::of_manifest(&change.path) else {
+            continue;
+        };
+        let of = |text: &[u8]| entries::entries(language, folder(&change.path), text);
+        let (old, new) = (of(&text(base, change.before)?), of(&text(candidate, change.after)?));
+        let by: Vec<&Area> = (policy.areas.iter()).filter(|area| reads(area, &change.path)).collect();
+        for place in new {
+            let is_changed = || changes.iter().any(|change| change.path == place);
+            if !old.contains(&place) && !is_read_as(language, &place) && !is_changed() {
+                found.extend(script(policy, candidate, (place, language), &by, Loaded::Surely)?);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The files that a changed package.json newly names by a pattern of its `exports` and that did not change.
@@ -157,7 +183,13 @@ fn taken_in<'p>(policy: &'p Policy, own: &mut Resolvers, changes: &[Change]) -> 
             .map(<[u8]>::to_vec)
             .collect();
         for place in places {
-            found.extend(script(policy, candidate, place, &by, Loaded::Perhaps)?);
+            found.extend(script(
+                policy,
+                candidate,
+                (place, Language::JavaScript),
+                &by,
+                Loaded::Perhaps,
+            )?);
         }
     }
     Ok(found)

@@ -14,6 +14,7 @@ use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::Area;
 use crate::gate::resolve::{follow, npm_targets};
 use crate::gate::rules::Resolvers;
+use crate::gate::rules::forbidden_imports::entries;
 use crate::gate::rules::forbidden_imports::followed::{
     MAX_FOLLOWED, is_asset, is_bundled, is_read_as, may_load, name, places, written,
 };
@@ -156,6 +157,7 @@ impl Loads {
             if language == Language::JavaScript {
                 loads.entries(own, &fresh)?;
             }
+            loads.named(own, language, &fresh)?;
             fresh = next;
             if fresh.is_empty() {
                 return Ok(loads);
@@ -190,6 +192,27 @@ impl Loads {
             for entry in entries_of(&manifest) {
                 let place = follow(folder, entry.as_bytes());
                 if let Some(place) = place.filter(|place| fresh.contains(place)) {
+                    self.surely.insert(place.clone());
+                    self.by.entry(path.clone()).or_default().insert(place);
+                    self.roots.insert(path.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the manifests of another language name as source.
+    fn named(&mut self, own: &mut Resolvers, language: Language, fresh: &HashSet<Vec<u8>>) -> Result<(), Unreadable> {
+        let Some(manifest) = entries::manifest(language) else {
+            return Ok(());
+        };
+        let files = own.candidate.files()?;
+        for path in files.named(manifest) {
+            let Some(text) = files.text(path)? else { continue };
+            let folder = &path[..path.len() - manifest.len()];
+            let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+            for place in entries::entries(language, folder, text.as_bytes()) {
+                if fresh.contains(&place) {
                     self.surely.insert(place.clone());
                     self.by.entry(path.clone()).or_default().insert(place);
                     self.roots.insert(path.clone());
