@@ -25,6 +25,7 @@ mod packages;
 mod plain;
 mod policy_change;
 mod processes;
+mod templates;
 mod uncommitted;
 mod whole;
 

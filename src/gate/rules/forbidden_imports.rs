@@ -142,9 +142,16 @@ pub(super) fn judge<'p>(
             verdict.inspected.skip(&path, "content as in the base");
             continue;
         }
-        let found = match survey.imports(&path, &after.id, language) {
+        // What loads a template as source takes all of it for code.
+        let is_whole = loaded != Loaded::No && imports::is_template(&path);
+        let seen = match is_whole {
+            true => None,
+            false => survey.imports(&path, &after.id, language),
+        };
+        let read_as = if is_whole { &b""[..] } else { &path };
+        let found = match seen {
             Some(seen) => seen,
-            None => read(candidate, &path, &after, language)?,
+            None => read(candidate, read_as, &after, language)?,
         };
         let found = match found {
             Ok(mut found) if let Some(only) = &source.only => {
