@@ -41,6 +41,7 @@ use crate::gate::tree::{Tree, Unreadable};
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
 pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
+pub(in crate::gate) use jsonc::plain_text as plain_json;
 pub(in crate::gate) use npm::{links as npm_links, mapped as npm_targets, names as npm_members};
 pub use standard::is_standard;
 

@@ -195,13 +195,16 @@ fn taken_in<'p>(policy: &'p Policy, own: &mut Resolvers, changes: &[Change]) -> 
     Ok(found)
 }
 
+/// Imports as written, and files.
+type Elsewhere = (HashSet<String>, Vec<(Vec<u8>, Loaded)>);
+
 /// The imports of a file that lead elsewhere than they did, and what they load that is no script by its name.
 fn elsewhere(
     (path, language): (&[u8], Language),
     found: &[Import],
     (before, around_before): (&mut Resolvers, &mut Surroundings),
     (own, around): (&mut Resolvers, &mut Surroundings),
-) -> Result<(HashSet<String>, Vec<(Vec<u8>, Loaded)>), Unreadable> {
+) -> Result<Elsewhere, Unreadable> {
     let old = around_before.file((path, language), found, before)?;
     let new = around.file((path, language), found, own)?;
     let (mut only, mut loaded) = (HashSet::new(), Vec::new());

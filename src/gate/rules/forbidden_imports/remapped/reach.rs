@@ -108,6 +108,9 @@ fn says(config: &[u8]) -> bool {
     (WORDS.iter()).any(|word| memmem::find(config, word.as_bytes()).is_some())
 }
 
+/// Each name with what a manifest says it is.
+type Said = BTreeSet<(String, String)>;
+
 /// What a change of a go.mod or Cargo.toml may lead elsewhere.
 fn names(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Option<Reach>, Unreadable> {
     let (before, after) = (text(base, change.before)?, text(candidate, change.after)?);
@@ -116,7 +119,7 @@ fn names(base: &dyn Tree, candidate: &dyn Tree, change: &Change) -> Result<Optio
         true => go_replacements(&String::from_utf8_lossy(text)).into_iter().collect(),
         false => cargo_names(text).leads(),
     };
-    let (old, new): (BTreeSet<(String, String)>, BTreeSet<(String, String)>) = (said(&before), said(&after));
+    let (old, new): (Said, Said) = (said(&before), said(&after));
     let names: BTreeSet<String> = old.symmetric_difference(&new).map(|(name, _)| name.clone()).collect();
     let folder = match is_go {
         true => folder(&change.path).to_vec(),
