@@ -14,7 +14,7 @@ use super::content::is_plain;
 use super::imports::{self, Import, Language, Opaque};
 use super::manifests::{InlineList, Mentions, inline_list};
 use super::policy::Stance;
-use super::rules::{is_regular, is_told_elsewhere, reads_imports};
+use super::rules::{is_regular, is_told_elsewhere, may_be_loaded_as_another, reads_imports};
 use super::tree::Blobs;
 use super::{Change, Oid, Policy, Tree, credentials};
 
@@ -49,6 +49,7 @@ struct Seen {
     /// See [`is_told_elsewhere`]; `None` where imports are not judged.
     is_told_elsewhere: Option<bool>,
     inline: InlineList,
+    is_of_one_language: bool,
     /// Whether its language and imports were asked for.
     reads_imports: bool,
     language: Option<Language>,
@@ -129,6 +130,11 @@ impl Survey {
         self.get(path, id)?.is_told_elsewhere
     }
 
+    /// Whether the file is known to be of no other language than its name tells, for all that the rules ask.
+    pub(super) fn is_of_one_language(&self, path: &[u8], id: &Oid) -> bool {
+        self.get(path, id).is_some_and(|seen| seen.is_of_one_language)
+    }
+
     /// What the file says about dependencies besides its code; `None` where that is not known here.
     pub(super) fn inline(&self, path: &[u8], id: &Oid) -> Option<InlineList> {
         self.get(path, id).map(|seen| seen.inline)
@@ -192,6 +198,9 @@ fn look(blobs: &dyn Blobs, job: &Job, wants: &Wants, imports: &AtomicUsize) -> O
             Some(_) => inline_list(job.path, &content),
             None => InlineList::Nothing,
         },
+        is_of_one_language: wants
+            .imports
+            .is_some_and(|policy| !may_be_loaded_as_another(policy, job.path, &content)),
         reads_imports: job.reads_imports,
         language,
         imports: RefCell::new(found),

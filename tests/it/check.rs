@@ -13,8 +13,10 @@ mod imports_loaders;
 mod imports_names;
 mod imports_packages;
 mod imports_paths;
+mod led_elsewhere;
 mod limits;
 mod malformed;
+mod manifest_entries;
 mod named_files;
 mod native;
 mod next_steps;
@@ -24,6 +26,7 @@ mod packs;
 mod plain;
 mod policy_change;
 mod processes;
+mod templates;
 mod uncommitted;
 mod whole;
 

@@ -15,6 +15,7 @@
 //! `#pragma comment(lib, ...)` and other ways to link, files that a build's options include.
 
 mod lexer;
+mod macros;
 mod names;
 #[cfg(test)]
 mod tests;

@@ -142,12 +142,19 @@ pub fn may_be_copy(import: &Import) -> bool {
         })
 }
 
+/// The segments behind the last folder of copies of a path into one, as they are written.
+pub fn below(language: Language, import: &Import) -> Option<Vec<String>> {
+    let path = path(language, import)?;
+    let path = match language {
+        Language::C => identity::vendors_as_vendor(&path).unwrap_or(path),
+        _ => path,
+    };
+    behind_registry(language, &path).or_else(|| identity::below_copies(&path))
+}
+
 /// Everything that a path into a folder of copies may name; nothing where it is none.
 pub fn readings(language: Language, import: &Import) -> Vec<Vec<String>> {
-    let Some(path) = path(language, import) else {
-        return Vec::new();
-    };
-    let Some(below) = behind_registry(language, &path).or_else(|| identity::below_copies(&path)) else {
+    let Some(below) = below(language, import) else {
         return Vec::new();
     };
     // What composer itself writes is no package.

@@ -6,7 +6,6 @@ use unicode_normalization::UnicodeNormalization;
 /// imports the package after the last of them is what it loads.
 pub const VENDORED: &[&str] = &[
     "vendor",
-    "vendors",
     "vendored",
     "_vendor",
     "third_party",
@@ -18,6 +17,30 @@ pub const VENDORED: &[&str] = &[
     "bower_components",
     "jspm_packages",
 ];
+
+/// Also a word for a business's partners: whether such a folder holds copies only what lies in it tells.
+pub const VENDORS: &str = "vendors";
+
+/// Whether a folder of this name holds copies, or may.
+pub fn may_hold_copies(name: &[u8]) -> bool {
+    (VENDORED.iter().chain([&VENDORS])).any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// As [`vendored`], with `vendors` among the folders: what C includes from there is seldom a partner's.
+pub fn vendored_c(path: &str) -> Option<Vec<String>> {
+    vendored(&vendors_as_vendor(path).unwrap_or_else(|| path.to_owned()))
+}
+
+/// The path with its last part `vendors` as `vendor`; `None` where it has none.
+pub fn vendors_as_vendor(path: &str) -> Option<String> {
+    let lower = path.to_ascii_lowercase();
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| !(byte.is_ascii_alphanumeric() || b"_-".contains(byte)));
+    let (at, _) = lower.rmatch_indices(VENDORS).find(|(at, _)| {
+        let bytes = lower.as_bytes();
+        is_end(at.checked_sub(1).and_then(|before| bytes.get(before))) && is_end(bytes.get(at + VENDORS.len()))
+    })?;
+    Some(format!("{}vendor{}", &path[..at], &path[at + VENDORS.len()..]))
+}
 
 /// The segments of a path, `.` and `..` followed, after the last folder of [`VENDORED`], or after the `gems` that
 /// bundler makes in it; none where it has no such folder. Letter case is ignored, as some disks do. A version
@@ -52,6 +75,11 @@ pub(super) fn below_copies(path: &str) -> Option<Vec<String>> {
         _ => rest,
     };
     Some(rest.iter().map(|segment| (*segment).to_owned()).collect())
+}
+
+/// Whether a name has a release behind it that no own module has: `redis-7.0`.
+pub fn has_release(name: &str) -> bool {
+    without_release(name).len() < name.len()
 }
 
 /// The name of a folder or an archive without the version behind it: `redis-rb-5.0.8`, `redis_v7.2`. A number without

@@ -217,7 +217,7 @@ pub fn file_with(language: Language, name: &str) -> Option<String> {
 /// The identity of an import; of C's path into a folder of copies also the whole path, which an
 /// entry may spell (`third_party/**`).
 fn identities(import: &Import, language: Language) -> impl Iterator<Item = Vec<String>> {
-    let whole = (language == Language::C && identity::vendored(import.raw.trim_matches(['"', '<', '>'])).is_some())
+    let whole = (language == Language::C && identity::vendored_c(import.raw.trim_matches(['"', '<', '>'])).is_some())
         .then(|| identity::include(import.raw.trim_matches(['"', '<', '>'])));
     std::iter::once(compared(&import.identity, language)).chain(whole)
 }

@@ -27,8 +27,10 @@ mod components;
 mod copies;
 mod csharp;
 mod dotted;
+mod embedded;
 mod escapes;
 mod go;
+mod html;
 mod identity;
 mod java;
 mod javascript;
@@ -80,9 +82,11 @@ mod tests_python;
 #[cfg(test)]
 mod tests_rust_go;
 
+pub(in crate::gate) use copies::below as below_copies;
 pub use copies::may_be_copy;
 pub(in crate::gate) use identity::{
-    VENDORED, include as include_identity, javascript as javascript_identity, percent_decoded, vendored,
+    VENDORED, VENDORS, has_release, include as include_identity, javascript as javascript_identity, may_hold_copies,
+    percent_decoded, vendored, vendors_as_vendor,
 };
 pub(super) use matching::is_match;
 pub use matching::{allows, as_matched, copied, dead, file_with, is_anywhere, matches, matches_relative, named};
@@ -92,7 +96,7 @@ pub(super) use rust::PACKAGE;
 /// Languages whose imports this version reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
-    /// .js .jsx .mjs .cjs .es6 .ts .tsx .mts .cts, and the scripts in .vue and .svelte
+    /// .js .jsx .mjs .cjs .es6 .ts .tsx .mts .cts, the scripts in .vue, .svelte and .html, the code in .ejs
     JavaScript,
     /// .py .pyi .pyw
     Python,
@@ -109,7 +113,8 @@ pub enum Language {
     C,
     /// .cs .csx
     CSharp,
-    /// .rb .rake .gemspec .podspec .ru and the like, and the files that are named `Rakefile`, `Gemfile` and the like
+    /// .rb .rake .gemspec .podspec .ru and the like, the code in .erb, and the files that are named `Rakefile`, `Gemfile`
+    /// and the like
     Ruby,
     /// .php .phtml and older endings; .inc where it holds `<?`, else it is C
     Php,
@@ -332,9 +337,8 @@ pub fn language(path: &[u8]) -> Option<Language> {
         return Some(Language::C);
     }
     match ending(path)?.as_slice() {
-        b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" | b"vue" | b"svelte" => {
-            Some(Language::JavaScript)
-        }
+        b"js" | b"jsx" | b"mjs" | b"cjs" | b"es6" | b"ts" | b"tsx" | b"mts" | b"cts" | b"vue" | b"svelte" | b"html"
+        | b"htm" | b"xhtml" | b"ejs" => Some(Language::JavaScript),
         b"py" | b"pyi" | b"pyw" => Some(Language::Python),
         b"rs" => Some(Language::Rust),
         b"go" => Some(Language::Go),
@@ -344,14 +348,21 @@ pub fn language(path: &[u8]) -> Option<Language> {
         | b"tpp" | b"tcc" | b"txx" | b"ixx" | b"cppm" | b"ccm" | b"cxxm" | b"c++m" | b"m" | b"mm" | b"cu" | b"cuh"
         | b"sx" => Some(Language::C),
         b"cs" | b"csx" => Some(Language::CSharp),
-        b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" => {
-            Some(Language::Ruby)
-        }
+        b"rb" | b"rake" | b"gemspec" | b"ru" | b"podspec" | b"rbw" | b"thor" | b"jbuilder" | b"builder" | b"erb"
+        | b"rhtml" => Some(Language::Ruby),
         b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"php8" | b"pht" | b"phps" | b"inc" => {
             Some(Language::Php)
         }
         _ => None,
     }
+}
+
+/// Whether only a part of the file is code, by its ending. Code that loads it as source takes all of it for that.
+pub fn is_template(path: &[u8]) -> bool {
+    matches!(
+        ending(path).as_deref(),
+        Some(b"html" | b"htm" | b"xhtml" | b"ejs" | b"erb" | b"rhtml")
+    )
 }
 
 /// Lower case, without the dot.
@@ -455,6 +466,17 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
     source::inspectable(source)?;
     let found = match language {
         Language::JavaScript if matches!(ending(path).as_deref(), Some(b"vue" | b"svelte")) => components::scan(source),
+        Language::JavaScript if matches!(ending(path).as_deref(), Some(b"html" | b"htm" | b"xhtml")) => {
+            Ok(html::scan(source))
+        }
+        Language::JavaScript if ending(path).as_deref() == Some(b"ejs") => {
+            let mut found = html::scan(&embedded::text(source));
+            let code = embedded::code(source);
+            javascript_readings::scan(&code, javascript_readings::Dialect::Either).map(|of_code| {
+                found.extend(of_code);
+                found
+            })
+        }
         Language::JavaScript if is_package_manifest(path) => package_manifest::scan(source),
         Language::JavaScript => javascript_readings::scan(source, javascript_readings::Dialect::of(path)),
         Language::Python => python::scan(source),
@@ -482,6 +504,7 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
                 Err(fault) => Err(fault.located(source)),
             };
         }
+        Language::Ruby if is_template(path) => ruby::scan(&embedded::code(source)),
         Language::Ruby => ruby::scan(source),
         Language::Php => php::scan(source),
     };

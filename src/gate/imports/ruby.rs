@@ -14,7 +14,7 @@
 //! - A path that is put together from `__FILE__`, `__dir__` and literals is one from the file, see
 //!   [`places`], as is all that `require_relative` names.
 //!
-//! Not seen: code in strings (`eval`, `class_eval`), `Gem::Specification`'s `add_dependency`, what
+//! Not seen: code in strings (`eval`, `class_eval`) but for files that it reads (`eval File.read("x")`), `Gem::Specification`'s `add_dependency`, what
 //! `$LOAD_PATH` leads to, names of methods that are computed (`send("req" + "uire", x)`).
 
 mod calls;

@@ -1,6 +1,6 @@
 //! The names by which the code of a Cargo package calls the crates that it depends on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
@@ -22,8 +22,20 @@ pub struct Names {
     pub workspace_folder: Option<String>,
     /// Every name in code of a dependency, and of the package's own library.
     pub declared: Vec<String>,
+    /// From the name in code to the folder that it lies in, of the package and of the workspace.
+    pub folders: Vec<(String, String)>,
     /// It was read: without, nothing is known of its names.
     pub is_read: bool,
+}
+
+impl Names {
+    /// Each name in code with each thing that says what crate it is, but for its version.
+    pub fn leads(&self) -> BTreeSet<(String, String)> {
+        let renames = self.renamed.iter().chain(&self.workspace);
+        let renames = renames.flat_map(|(name, crates)| crates.iter().map(|krate| (name.clone(), krate.clone())));
+        let inherited = self.inherited.iter().map(|name| (name.clone(), String::new()));
+        renames.chain(inherited).chain(self.folders.iter().cloned()).collect()
+    }
 }
 
 /// Reads a Cargo.toml. One that does not parse says nothing: Cargo does not take it either.
@@ -47,6 +59,7 @@ pub(super) fn names(text: &str) -> Names {
     if let Some(shared) = table(root.get("workspace")).and_then(|workspace| table(workspace.get("dependencies"))) {
         for (key, spec) in shared.iter() {
             rename(key, spec, &mut names.workspace);
+            folder(key, spec, &mut names.folders);
         }
     }
     names.workspace_folder = table(root.get("package"))
@@ -64,6 +77,7 @@ fn sections(parent: &dyn TableLike, names: &mut Names) {
     {
         names.declared.push(in_code(key));
         rename(key, spec, &mut names.renamed);
+        folder(key, spec, &mut names.folders);
         let shared = table(Some(spec)).and_then(|spec| spec.get("workspace"));
         if shared.and_then(Item::as_bool) == Some(true) {
             names.inherited.push(in_code(key));
@@ -76,6 +90,11 @@ fn rename(key: &str, spec: &Item, renames: &mut Renames) {
     if let Some(package) = package.and_then(Item::as_str) {
         renames.entry(in_code(key)).or_default().push(in_code(package));
     }
+}
+
+fn folder(key: &str, spec: &Item, folders: &mut Vec<(String, String)>) {
+    let path = table(Some(spec)).and_then(|spec| spec.get("path"));
+    folders.extend(path.and_then(Item::as_str).map(|path| (in_code(key), path.to_owned())));
 }
 
 /// Code writes `_` where the manifest may write `-`.

@@ -14,12 +14,17 @@ pub(super) enum Format {
     Pixi,
     SetupCfg,
     SetupPy,
+    Uv,
+    Hatch,
+    Tox,
+    Deno,
     Golang,
     Maven,
     Gradle,
     GradleKotlin,
     GradleCatalog,
     Dotnet,
+    GlobalJson,
     Ruby,
     Composer,
     /// Inside of source, see `inline`.
@@ -30,7 +35,7 @@ pub(super) enum Format {
 impl Format {
     pub(super) fn ecosystem(self) -> Ecosystem {
         match self {
-            Format::Npm | Format::PnpmWorkspace => Ecosystem::Npm,
+            Format::Npm | Format::PnpmWorkspace | Format::Deno => Ecosystem::Npm,
             Format::Cargo => Ecosystem::Cargo,
             Format::Pyproject
             | Format::Requirements
@@ -38,10 +43,13 @@ impl Format {
             | Format::Pixi
             | Format::SetupCfg
             | Format::SetupPy
+            | Format::Uv
+            | Format::Hatch
+            | Format::Tox
             | Format::PythonScript => Ecosystem::Python,
             Format::Golang => Ecosystem::Go,
             Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog => Ecosystem::Maven,
-            Format::Dotnet | Format::CsharpScript => Ecosystem::Nuget,
+            Format::Dotnet | Format::GlobalJson | Format::CsharpScript => Ecosystem::Nuget,
             Format::Ruby => Ecosystem::Ruby,
             Format::Composer => Ecosystem::Composer,
         }
@@ -52,12 +60,25 @@ impl Format {
         matches!(self, Format::PythonScript | Format::CsharpScript)
     }
 
+    /// Whether it stands beside a manifest of its ecosystem, and does not take the place of one above.
+    pub(super) fn is_beside(self) -> bool {
+        matches!(
+            self,
+            Format::Uv | Format::Hatch | Format::Tox | Format::Deno | Format::GlobalJson
+        )
+    }
+
     /// Whether folders below get what it declares although they have a manifest of their own:
     /// parents of Maven and Gradle, and properties of .NET.
     pub(super) fn is_inherited(self) -> bool {
         matches!(
             self,
-            Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog | Format::Dotnet
+            Format::Maven
+                | Format::Gradle
+                | Format::GradleKotlin
+                | Format::GradleCatalog
+                | Format::Dotnet
+                | Format::GlobalJson
         )
     }
 }
@@ -125,6 +146,11 @@ pub(super) fn format(path: &[u8]) -> Option<Format> {
         b"pixi.toml" => Some(Format::Pixi),
         b"setup.cfg" => Some(Format::SetupCfg),
         b"setup.py" => Some(Format::SetupPy),
+        b"uv.toml" => Some(Format::Uv),
+        b"hatch.toml" => Some(Format::Hatch),
+        b"tox.ini" => Some(Format::Tox),
+        b"deno.json" | b"deno.jsonc" | b"import_map.json" | b"importmap.json" => Some(Format::Deno),
+        b"global.json" => Some(Format::GlobalJson),
         b"go.mod" | b"go.work" => Some(Format::Golang),
         b"pom.xml" => Some(Format::Maven),
         b"extensions.xml" if folder == Some(b".mvn") => Some(Format::Maven),
@@ -185,6 +211,7 @@ pub(super) fn file_name(path: &[u8]) -> Vec<u8> {
 const UNREAD: &[&str] = &[
     "bower.json",
     "brewfile",
+    "bunfig.toml",
     "build.sbt",
     "build.sc",
     "build.zig.zon",
@@ -196,8 +223,6 @@ const UNREAD: &[&str] = &[
     "conanfile.py",
     "conanfile.txt",
     "cpanfile",
-    "deno.json",
-    "deno.jsonc",
     "deps.edn",
     "dockerfile",
     "dotnet-tools.json",
@@ -205,10 +230,10 @@ const UNREAD: &[&str] = &[
     "environment.yaml",
     "environment.yml",
     "flake.nix",
-    "import_map.json",
     "ivy.xml",
     "mix.exs",
     "module.bazel",
+    "noxfile.py",
     "package.swift",
     "package.yaml",
     "package.json5",
@@ -221,8 +246,11 @@ const UNREAD: &[&str] = &[
     "shard.yml",
     "shell.nix",
     "stack.yaml",
+    "tox.toml",
     "vcpkg.json",
     "workspace.bazel",
+    ".pnpmfile.cjs",
+    ".yarnrc.yml",
 ];
 /// The same by their endings; `Dockerfile.test` and `Package@swift-5.9.swift` by their beginnings.
 const UNREAD_ENDINGS: &[&str] = &[".podspec", ".cabal", ".dockerfile", ".wrap", ".opam", ".rockspec"];

@@ -309,7 +309,7 @@ fn has_nearer(tree: &dyn Tree, home: &[u8], lead: &[u8], ecosystem: Ecosystem) -
         for inner in tree.entries(&entry.id)? {
             let path = join(&lead[..end], &inner.name);
             let is_file = matches!(inner.kind, Kind::File | Kind::Executable);
-            if is_file && format(&path).is_some_and(|format| format.ecosystem() == ecosystem) {
+            if is_file && format(&path).is_some_and(|format| format.ecosystem() == ecosystem && !format.is_beside()) {
                 return Ok(true);
             }
         }

@@ -43,7 +43,7 @@ const LOCKS: &[Lock] = &[
         like: Some(("pylock.", ".toml")),
         ..lock(
             &["poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"],
-            &[Format::Pyproject, Format::Requirements],
+            &[Format::Pyproject, Format::Requirements, Format::Uv],
         )
     },
     lock(&["pipfile.lock"], &[Format::Pipfile]),
@@ -70,12 +70,9 @@ const LOCKS: &[Lock] = &[
     },
     Lock {
         from_above: true,
-        ..lock(&["packages.lock.json"], &[Format::Dotnet])
+        ..lock(&["packages.lock.json"], &[Format::Dotnet, Format::GlobalJson])
     },
-    Lock {
-        unread: &["deno.json", "deno.jsonc"],
-        ..lock(&["deno.lock"], &[Format::Npm])
-    },
+    lock(&["deno.lock"], &[Format::Npm, Format::Deno]),
     Lock {
         unread: &["mix.exs"],
         ..lock(&["mix.lock"], &[])

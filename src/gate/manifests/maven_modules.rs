@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::maven;
-use crate::gate::imports::VENDORED;
+use crate::gate::imports::may_hold_copies;
 use crate::gate::tree::join;
 use crate::gate::{Kind, Tree, Unreadable};
 
@@ -57,13 +57,8 @@ fn modules(tree: &dyn Tree) -> Result<HashSet<String>, Unreadable> {
             if seen > MAX_ENTRIES || found.len() > MAX_MODULES {
                 return Ok(HashSet::new());
             }
-            let is_others = || {
-                VENDORED
-                    .iter()
-                    .any(|known| entry.name.eq_ignore_ascii_case(known.as_bytes()))
-            };
             match entry.kind {
-                Kind::Tree if !is_others() => open.push((join(&prefix, &entry.name), entry.id)),
+                Kind::Tree if !may_hold_copies(&entry.name) => open.push((join(&prefix, &entry.name), entry.id)),
                 Kind::File | Kind::Executable
                     if entry.name == b"pom.xml" && tree.blob_size(&entry.id)? <= super::MAX_MANIFEST =>
                 {

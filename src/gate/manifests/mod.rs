@@ -13,6 +13,7 @@ mod cargo_names;
 mod code;
 mod composer;
 mod declared;
+mod deno;
 mod dotnet;
 mod explained;
 mod format;
@@ -51,6 +52,7 @@ mod tests_names;
 #[cfg(test)]
 mod tests_xml;
 mod toml;
+mod tox;
 mod xml;
 
 use std::collections::{HashMap, HashSet};
@@ -553,6 +555,11 @@ fn read(text: &str, format: Format) -> Result<Declared, String> {
         Format::Pipfile => python::pipfile(text),
         Format::Pixi => python::pixi_manifest(text),
         Format::SetupCfg => setup_cfg::dependencies(text),
+        Format::Uv => python::uv_manifest(text),
+        Format::Hatch => python::hatch_manifest(text),
+        Format::Tox => tox::dependencies(text),
+        Format::Deno => deno::dependencies(text),
+        Format::GlobalJson => deno::global_json(text),
         Format::Golang => golang::dependencies(text),
         Format::GradleCatalog => gradle_catalog::dependencies(text),
         Format::Composer => composer::dependencies(text),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::declared::{Declared, Named};
 use super::format::{Format, format, home};
 use super::{cargo, text_of};
-use crate::gate::imports::VENDORED;
+use crate::gate::imports::may_hold_copies;
 use crate::gate::resolve::{follow, npm_members};
 use crate::gate::rules::follow_link;
 use crate::gate::tree::{Side, lookup};
@@ -130,12 +130,7 @@ fn is_own_folder(tree: &dyn Tree, manifest: &[u8], folder: &str) -> Result<bool,
     let Some(folder) = follow(home(manifest), folder.as_bytes()) else {
         return Ok(false);
     };
-    let is_others = |part: &[u8]| {
-        VENDORED
-            .iter()
-            .any(|vendored| part.eq_ignore_ascii_case(vendored.as_bytes()))
-    };
-    let is_vendored = |path: &[u8]| path.split(|&byte| byte == b'/').any(is_others);
+    let is_vendored = |path: &[u8]| path.split(|&byte| byte == b'/').any(may_hold_copies);
     if is_vendored(&folder) {
         return Ok(false);
     }

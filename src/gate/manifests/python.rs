@@ -10,13 +10,15 @@ use super::toml::{self, at, entries};
 const LISTS: &[&str] = &[
     "project.dependencies",
     "build-system.requires",
-    "tool.uv.dev-dependencies",
-    "tool.uv.constraint-dependencies",
-    "tool.uv.override-dependencies",
-    "tool.uv.build-constraint-dependencies",
     "tool.rye.dev-dependencies",
     "tool.flit.metadata.requires",
-    "tool.hatch.build.dependencies",
+];
+/// The same, of uv: in `tool.uv`, and at the root of uv.toml.
+const UV: &[&str] = &[
+    "dev-dependencies",
+    "constraint-dependencies",
+    "override-dependencies",
+    "build-constraint-dependencies",
 ];
 /// Tables of such arrays.
 const GROUPS: &[&str] = &[
@@ -24,14 +26,12 @@ const GROUPS: &[&str] = &[
     "dependency-groups",
     "tool.pdm.dev-dependencies",
     "tool.flit.metadata.requires-extra",
-    "tool.uv.extra-build-dependencies",
 ];
 /// Tables with names as keys.
 const TABLES: &[&str] = &[
     "tool.poetry.dependencies",
     "tool.poetry.dev-dependencies",
     "tool.poetry.requires-plugins",
-    "tool.uv.sources",
     "tool.pdm.resolution.overrides",
 ];
 /// The same, in `tool.pixi` and in each of its features and targets.
@@ -63,15 +63,8 @@ pub(super) fn pyproject(text: &str) -> Result<Vec<Dependency>, String> {
     for (_, group) in entries(at(root, "tool.poetry.group")) {
         names(at(group, "dependencies"), &mut found);
     }
-    for (_, environment) in entries(at(root, "tool.hatch.envs")) {
-        strings(at(environment, "dependencies"), &mut found);
-        strings(at(environment, "extra-dependencies"), &mut found);
-    }
-    hatch_hooks(at(root, "tool.hatch.build"), &mut found);
-    for (_, target) in entries(at(root, "tool.hatch.build.targets")) {
-        strings(at(target, "dependencies"), &mut found);
-        hatch_hooks(Some(target), &mut found);
-    }
+    hatch(at(root, "tool.hatch"), &mut found);
+    uv(at(root, "tool.uv"), &mut found);
     pixi(at(root, "tool.pixi"), &mut found);
     // A newly named file can bring in anything, so that it counts as a name.
     found.extend(
@@ -112,6 +105,47 @@ fn files(root: &Item) -> Vec<String> {
     }
     add(at(root, "tool.hatch.metadata.hooks.requirements_txt.files"));
     files
+}
+
+fn uv(root: Option<&Item>, found: &mut Vec<Dependency>) {
+    let Some(root) = root else { return };
+    for list in UV {
+        strings(at(root, list), found);
+    }
+    for (_, list) in entries(at(root, "extra-build-dependencies")) {
+        strings(Some(list), found);
+    }
+    names(at(root, "sources"), found);
+}
+
+fn hatch(root: Option<&Item>, found: &mut Vec<Dependency>) {
+    let Some(root) = root else { return };
+    strings(at(root, "build.dependencies"), found);
+    for (_, environment) in entries(at(root, "envs")) {
+        strings(at(environment, "dependencies"), found);
+        strings(at(environment, "extra-dependencies"), found);
+    }
+    hatch_hooks(at(root, "build"), found);
+    for (_, target) in entries(at(root, "build.targets")) {
+        strings(at(target, "dependencies"), found);
+        hatch_hooks(Some(target), found);
+    }
+}
+
+/// uv.toml has at its root what pyproject.toml has below `tool.uv`.
+pub(super) fn uv_manifest(text: &str) -> Result<Vec<Dependency>, String> {
+    let document = toml::document(text)?;
+    let mut found = Vec::new();
+    uv(Some(document.as_item()), &mut found);
+    Ok(found)
+}
+
+/// hatch.toml has at its root what pyproject.toml has below `tool.hatch`.
+pub(super) fn hatch_manifest(text: &str) -> Result<Vec<Dependency>, String> {
+    let document = toml::document(text)?;
+    let mut found = Vec::new();
+    hatch(Some(document.as_item()), &mut found);
+    Ok(found)
 }
 
 fn hatch_hooks(build: Option<&Item>, found: &mut Vec<Dependency>) {

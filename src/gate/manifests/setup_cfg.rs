@@ -12,11 +12,11 @@ const LISTS: &[&str] = &[
 ];
 
 /// One key with all lines of its value.
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     section: String,
-    key: String,
+    pub(super) key: String,
     /// Each with its offset.
-    lines: Vec<(&'a str, usize)>,
+    pub(super) lines: Vec<(&'a str, usize)>,
     /// The value begins beside the key.
     is_beside: bool,
 }
@@ -36,7 +36,7 @@ impl<'a> Entry<'a> {
 /// in anything, so that it counts as a name.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     let mut found = Vec::new();
-    for entry in read(text)?.into_iter().filter(is_list) {
+    for entry in entries(text)?.into_iter().filter(is_list) {
         for (line, at) in entry.items().into_iter().filter(|(item, _)| !item.is_empty()) {
             if let Some(files) = directive(line) {
                 found.extend(files.map(|file| Dependency::new(format!("file {file}"), file).at(Some(at))));
@@ -50,7 +50,7 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
 
 /// Files that hold dependencies of the project, relative to the manifest.
 pub(super) fn files(text: &str) -> Vec<String> {
-    let lists = read(text).unwrap_or_default().into_iter().filter(is_list);
+    let lists = entries(text).unwrap_or_default().into_iter().filter(is_list);
     lists
         .flat_map(|entry| entry.items())
         .filter_map(|(line, _)| directive(line))
@@ -73,8 +73,9 @@ fn directive(line: &str) -> Option<impl Iterator<Item = &str>> {
     Some(files.split(',').map(str::trim).filter(|file| !file.is_empty()))
 }
 
-fn read(text: &str) -> Result<Vec<Entry<'_>>, String> {
-    let mut entries: Vec<Entry> = Vec::new();
+/// Every key of an INI file.
+pub(super) fn entries(text: &str) -> Result<Vec<Entry<'_>>, String> {
+    let mut all: Vec<Entry> = Vec::new();
     let mut section = String::new();
     let mut goes_on = false;
     let mut next = 0;
@@ -87,7 +88,7 @@ fn read(text: &str) -> Result<Vec<Entry<'_>>, String> {
         }
         let indent = whole.len() - whole.trim_start().len();
         if indent > 0 && goes_on {
-            if let Some(entry) = entries.last_mut() {
+            if let Some(entry) = all.last_mut() {
                 entry.lines.push((line, at + indent));
             }
             continue;
@@ -102,7 +103,7 @@ fn read(text: &str) -> Result<Vec<Entry<'_>>, String> {
         };
         let value = line[mark + 1..].trim();
         let value_at = at + indent + line.len() - value.len();
-        entries.push(Entry {
+        all.push(Entry {
             section: section.clone(),
             key: line[..mark].trim().to_ascii_lowercase().replace('-', "_"),
             lines: match value {
@@ -113,5 +114,5 @@ fn read(text: &str) -> Result<Vec<Entry<'_>>, String> {
         });
         goes_on = true;
     }
-    Ok(entries)
+    Ok(all)
 }

@@ -140,7 +140,7 @@ fn pyproject_tables() {
     let found = python::pyproject(text).expect("it parses");
     assert_eq!(
         names(&found),
-        ["a-b-c", "d", "hatchling", "j", "f", "g", "l", "k", "i", "m"]
+        ["a-b-c", "d", "hatchling", "f", "g", "l", "i", "m", "j", "k"]
     );
     assert!(python::pyproject("[project").is_err());
 }

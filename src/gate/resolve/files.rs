@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use crate::gate::imports::may_hold_copies;
 use crate::gate::tree::{Entry, Kind, Oid, Tree, Unreadable, join};
 
 /// Entries of a tree, folders included, above which it is not indexed.
@@ -36,6 +37,7 @@ pub struct Files<'a> {
     /// Folders with a Python module directly in them, and with a C header.
     modules: HashSet<Vec<u8>>,
     headers: HashSet<Vec<u8>>,
+    copies: Vec<Vec<u8>>,
     is_whole: bool,
 }
 
@@ -58,6 +60,7 @@ impl<'a> Files<'a> {
             links: HashMap::new(),
             modules: HashSet::new(),
             headers: HashSet::new(),
+            copies: Vec::new(),
             is_whole: true,
         };
         let mut open = vec![(Vec::new(), tree.root())];
@@ -81,10 +84,14 @@ impl<'a> Files<'a> {
                     files.entries.clear();
                     files.names.clear();
                     files.links.clear();
+                    files.copies.clear();
                     files.is_whole = false;
                     return Ok(files);
                 }
                 let path = join(&folder, &entry.name);
+                if entry.kind == Kind::Tree && may_hold_copies(&entry.name) {
+                    files.copies.push(path.clone());
+                }
                 match entry.kind {
                     Kind::Tree => open.push((path.clone(), entry.id)),
                     Kind::Symlink if tree.blob_size(&entry.id)? <= MAX_TARGET => {
@@ -117,6 +124,11 @@ impl<'a> Files<'a> {
             .collect();
         all.sort_unstable();
         all
+    }
+
+    /// The folders whose names say that they hold copies of other people's packages, or may, in no order.
+    pub fn copies(&self) -> &[Vec<u8>] {
+        &self.copies
     }
 
     /// The paths of all links, in no order.
@@ -193,7 +205,7 @@ impl<'a> Files<'a> {
     }
 
     /// What lies directly in a folder; nothing where there is none.
-    pub(super) fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Unreadable> {
+    pub fn list(&self, folder: &[u8]) -> Result<Vec<Entry>, Unreadable> {
         match self.find(folder).filter(|spot| spot.is_folder) {
             Some(spot) => self.tree.entries(&spot.id),
             None => Ok(Vec::new()),

@@ -66,10 +66,16 @@ pub(super) fn resolve(files: &Files, modules: &mut Modules, raw: &str, from: &[u
 
 /// The modules that a go.mod or go.work puts others in the place of, with these; folders left out.
 pub(in crate::gate) fn replaced(text: &str) -> Vec<(String, String)> {
+    let mut all = replacements(text);
+    all.retain(|(_, new)| !new.starts_with(['.', '/']));
+    all
+}
+
+/// The same with folders.
+pub(in crate::gate) fn replacements(text: &str) -> Vec<(String, String)> {
     let replaced = |words: Vec<String>| {
         let arrow = words.iter().position(|word| word == "=>")?;
-        let (old, new) = (words.first()?, words.get(arrow + 1)?);
-        (!new.starts_with(['.', '/'])).then(|| (old.clone(), new.clone()))
+        Some((words.first()?.clone(), words.get(arrow + 1)?.clone()))
     };
     directives(text, "replace").into_iter().filter_map(replaced).collect()
 }

@@ -7,6 +7,11 @@ pub(super) fn read(text: &str) -> Option<Value> {
     serde_json::from_slice(&plain(text.as_bytes())).ok()
 }
 
+/// The same text as plain JSON.
+pub(in crate::gate) fn plain_text(text: &str) -> String {
+    String::from_utf8_lossy(&plain(text.as_bytes())).into_owned()
+}
+
 /// Comments become blanks, and so does a comma before a closing bracket. Strings stay as they are.
 fn plain(source: &[u8]) -> Vec<u8> {
     let mut out = source.to_vec();

@@ -35,12 +35,13 @@ mod tests_hostile;
 mod tests_javascript;
 mod tsconfig;
 
-use crate::gate::imports::{Import, ImportKind, Language, VENDORED};
+use crate::gate::imports::{Import, ImportKind, Language, VENDORED, VENDORS};
 use crate::gate::tree::{Tree, Unreadable};
 
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
-pub(in crate::gate) use go::replaced as go_replaced;
+pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
+pub(in crate::gate) use jsonc::plain_text as plain_json;
 pub(in crate::gate) use npm::{links as npm_links, mapped as npm_targets, names as npm_members};
 pub use standard::is_standard;
 
@@ -377,8 +378,9 @@ fn is_vendored(path: &[u8], raw: &str, language: Language) -> bool {
         let Ok(part) = std::str::from_utf8(part) else {
             return false;
         };
-        let is_copy = VENDORED.contains(&part) || INSTALLED.contains(&part);
-        let is_listed = is_copy || language == Language::C && VENDORED_C.contains(&part);
+        let is_vendors = part == VENDORS;
+        let is_copy = VENDORED.contains(&part) || INSTALLED.contains(&part) || is_vendors && language == Language::C;
+        let is_listed = is_copy || is_vendors || language == Language::C && VENDORED_C.contains(&part);
         let is_path = match language {
             Language::C => true,
             Language::JavaScript | Language::Ruby => raw.starts_with(['.', '/']),

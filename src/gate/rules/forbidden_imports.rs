@@ -4,6 +4,7 @@
 //! agent that adds an empty `redis/` folder must not turn `import redis` into a local import.
 
 mod computed;
+mod entries;
 mod followed;
 mod loads;
 mod remapped;
@@ -12,14 +13,14 @@ mod strays;
 mod surroundings;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use followed::Followed;
 use sources::Loaded;
 pub(in crate::gate) use sources::resolve as follow_link;
-pub(in crate::gate) use strays::is_told_elsewhere;
+pub(in crate::gate) use strays::{is_told_elsewhere, may_be_loaded_as_another};
 use surroundings::Surroundings;
 
 use super::aliases::{self, Aliases};
@@ -126,7 +127,11 @@ pub(super) fn judge<'p>(
             sources.push_back(source);
         }
     }
-    sources.extend(remapped::of(policy, own_modules, &mut around, changes)?);
+    for source in remapped::of(policy, own_modules, &mut around, changes)? {
+        if source.only.is_some() || followed.is_new(&source.path, source.language) {
+            sources.push_back(source);
+        }
+    }
     while let Some(source) = sources.pop_front() {
         let (after, before, language) = (source.after, source.before, source.language);
         let (path, areas, loaded) = (source.path, source.areas, source.loaded);
@@ -137,9 +142,16 @@ pub(super) fn judge<'p>(
             verdict.inspected.skip(&path, "content as in the base");
             continue;
         }
-        let found = match survey.imports(&path, &after.id, language) {
+        // What loads a template as source takes all of it for code.
+        let is_whole = loaded != Loaded::No && imports::is_template(&path);
+        let seen = match is_whole {
+            true => None,
+            false => survey.imports(&path, &after.id, language),
+        };
+        let read_as = if is_whole { &b""[..] } else { &path };
+        let found = match seen {
             Some(seen) => seen,
-            None => read(candidate, &path, &after, language)?,
+            None => read(candidate, read_as, &after, language)?,
         };
         let found = match found {
             Ok(mut found) if let Some(only) = &source.only => {
@@ -390,10 +402,11 @@ impl File<'_> {
         std::iter::once(import).chain(self.leads.get(&import.raw).into_iter().flatten())
     }
 
-    /// The packages that an import may be, by what package.json and tsconfig say.
-    fn meanings(&self, import: &Import) -> Vec<Vec<String>> {
+    /// The packages that an import may be, by what manifests and tsconfigs say.
+    fn meanings(&self, import: &Import) -> BTreeSet<Vec<String>> {
         (self.leads.get(&import.raw).into_iter().flatten().cloned())
             .chain(aliases::resolved(import, &self.aliases))
+            .chain(crate_names::resolved(import, &self.crates))
             .map(|import| import.identity)
             .collect()
     }

@@ -7,6 +7,7 @@ mod active;
 mod aliases;
 mod allowed_imports;
 mod autoexec;
+mod copies;
 mod crate_names;
 pub mod credentials;
 mod dead;
@@ -19,7 +20,9 @@ mod outside;
 mod protected;
 mod scope;
 
-pub(in crate::gate) use forbidden_imports::{follow_link, is_told_elsewhere, plain, reads_imports};
+pub(in crate::gate) use forbidden_imports::{
+    follow_link, is_told_elsewhere, may_be_loaded_as_another, plain, reads_imports,
+};
 
 use std::collections::HashSet;
 

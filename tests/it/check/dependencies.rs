@@ -154,6 +154,86 @@ fn a_name_that_setup_py_computes_is_8() {
 }
 
 #[test]
+fn manifests_beside_the_main_one_are_read() {
+    for (path, text, name) in [
+        ("uv.toml", "constraint-dependencies = [\"redis>=4\"]\n", "redis"),
+        (
+            "payments/uv.toml",
+            "[sources]\nredis = { git = \"https://example.com/x\" }\n",
+            "redis",
+        ),
+        ("hatch.toml", "[envs.test]\ndependencies = [\"redis\"]\n", "redis"),
+        ("tox.ini", "[testenv]\ndeps =\n    py312: redis>=4\n", "redis"),
+        (
+            "deno.json",
+            "{\"imports\": {\"cache\": \"npm:redis@^4\"}} // x\n",
+            "redis",
+        ),
+        (
+            "payments/deno.jsonc",
+            "{\"imports\": {\"redis\": \"https://deno.land/x/redis/mod.ts\"}}\n",
+            "redis",
+        ),
+        (
+            "import_map.json",
+            "{\"scopes\": {\"/a/\": {\"cache\": \"https://esm.sh/redis\"}}}\n",
+            "redis",
+        ),
+        (
+            "global.json",
+            "{\"msbuild-sdks\": {\"Acme.Sdk\": \"1.0\"}}\n",
+            "acme.sdk",
+        ),
+    ] {
+        denied(path, text, 8, &[path, &format!("new dependency `{name}`")]);
+    }
+    // What only configures, and names of the repository's own.
+    for (path, text) in [
+        ("uv.toml", "index-url = \"https://example.com\"\n"),
+        ("hatch.toml", "[envs.test.scripts]\nredis = \"pytest\"\n"),
+        (
+            "tox.ini",
+            "[testenv]\ndeps =\n    -e .\n    -r requirements.txt\ncommands = redis\n",
+        ),
+        (
+            "deno.json",
+            "{\"imports\": {\"redis\": \"./redis.ts\"}, \"tasks\": {\"a\": \"npm:redis\"}}\n",
+        ),
+        ("global.json", "{\"sdk\": {\"version\": \"8.0.100\"}}\n"),
+    ] {
+        denied(path, text, 0, &[]);
+    }
+    denied("tox.ini", "[testenv]\nno line\n", 9, &["tox.ini"]);
+    // One that is code, and what says how others are read.
+    for path in ["noxfile.py", "tox.toml"] {
+        denied(
+            path,
+            "\n",
+            0,
+            &[&format!(
+                "warning: {path}: changed; new dependencies in it were not looked for"
+            )],
+        );
+    }
+}
+
+#[test]
+fn a_manifest_beside_the_main_one_does_not_shield_an_area() {
+    let repo = with("");
+    repo.write("payments/tox.ini", "[tox]\n");
+    repo.write("payments/uv.toml", "\n");
+    repo.write("pyproject.toml", "[project]\nname = \"x\"\n");
+    repo.commit("files");
+    repo.git(["branch", "-qf", "main", "HEAD"]);
+    repo.change(
+        "pyproject.toml",
+        "[project]\nname = \"x\"\ndependencies = [\"redis\"]\n",
+    );
+    repo.agentgate(["check", "--base", "main"])
+        .expect(8, &["pyproject.toml:3"]);
+}
+
+#[test]
 fn any_file_that_msbuild_imports_is_read() {
     let text = "<Project><PackageReference Include=\"StackExchange.Redis\" /></Project>\n";
     for path in [

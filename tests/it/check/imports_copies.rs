@@ -124,6 +124,148 @@ fn a_path_of_go_into_a_copy_is_5() {
 }
 
 #[test]
+fn an_own_module_in_a_folder_called_vendors_passes() {
+    let own: &[(&str, &str)] = &[
+        ("app/vendors/__init__.py", "from . import stripe\n"),
+        ("app/vendors/stripe.py", "def charge(): pass\n"),
+        (
+            "app/a.py",
+            "from app.vendors import stripe\nfrom app.vendors.stripe import charge\nfrom .vendors import stripe\n\
+             from .vendors.stripe import charge\n",
+        ),
+        ("app/vendors/stripe.ts", "export const charge = 1;\n"),
+        ("app/vendors/stripe/client.ts", "export const charge = 1;\n"),
+        (
+            "app/a.ts",
+            "import './vendors/stripe';\nimport './vendors/stripe.js';\nimport '../app/vendors/stripe/client';\n",
+        ),
+        ("app/vendors/mod.rs", "pub mod stripe;\n"),
+        ("app/vendors/stripe.rs", "pub fn charge() {}\n"),
+        ("app/lib.rs", "mod vendors;\nuse crate::vendors::stripe::charge;\n"),
+        ("app/vendors/stripe.rb", "1\n"),
+        ("app/a.rb", "require_relative \"vendors/stripe\"\n"),
+        ("app/vendors/stripe.php", "<?php\n"),
+        ("app/a.php", "<?php\ninclude __DIR__ . '/vendors/stripe.php';\n"),
+        ("app/vendors/stripe/s.go", "package stripe\n"),
+    ];
+    let repo = scene("stripe", &[]);
+    for (path, source) in own {
+        repo.write(path, source);
+    }
+    repo.commit("all of it is new");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    // The base has it, and a new file uses it.
+    let before: Vec<&str> = own.iter().map(|(path, _)| *path).collect();
+    let repo = scene("stripe", &before);
+    repo.write("app/b.go", "package b\n\nimport \"acme/app/vendors/stripe\"\n");
+    repo.write("app/b.ts", "import './vendors/stripe';\n");
+    repo.change("app/b.py", "from app.vendors.stripe import charge\n");
+    repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+}
+
+#[test]
+fn a_copy_in_a_folder_called_vendors_is_5_where_it_shows() {
+    for mark in [
+        "LICENSE",
+        "package.json",
+        "setup.py",
+        "Cargo.toml",
+        "go.mod",
+        "composer.json",
+        "redis.gemspec",
+    ] {
+        all_found(
+            "redis",
+            &[
+                &format!("app/vendors/redis/{mark}"),
+                "app/vendors/redis/index.js",
+                "app/vendors/redis/__init__.py",
+                "app/vendors/redis/r.go",
+                "app/vendors/redis/r.rb",
+                "app/vendors/redis/r.php",
+            ],
+            &[
+                ("app/a.js", "require('./vendors/redis');\n"),
+                ("app/a.py", "from app.vendors.redis import Redis\n"),
+                ("app/a.go", "package a\n\nimport \"acme/app/vendors/redis\"\n"),
+                ("app/a.rb", "require_relative \"vendors/redis/r\"\n"),
+                ("app/a.php", "<?php\ninclude __DIR__ . '/vendors/redis/r.php';\n"),
+                ("app/a.rs", "include!(\"vendors/redis/r.rs\");\n"),
+            ],
+        );
+    }
+    // A release, an organisation, what git does not have.
+    all_found(
+        "redis",
+        &[
+            "app/vendors/redis-4.6.0/index.js",
+            "app/vendors/redis.min.js",
+            "app/vendors/js/redis/LICENSE",
+            "app/vendors/js/redis/index.js",
+        ],
+        &[
+            ("app/a.js", "require('./vendors/redis-4.6.0');\n"),
+            ("app/b.js", "require('./vendors/redis.min.js');\n"),
+            ("app/c.js", "require('./vendors/js/redis');\n"),
+            ("app/d.js", "require('./other/vendors/redis/index.js');\n"),
+            ("app/e.c", "#include \"vendors/redis/r.h\"\n"),
+        ],
+    );
+    // Its licence goes in the change that uses it.
+    let repo = scene("redis", &["app/vendors/redis/LICENSE", "app/vendors/redis/index.js"]);
+    repo.remove("app/vendors/redis/LICENSE");
+    repo.change("app/a.js", "require('./vendors/redis');\n");
+    repo.agentgate(["check", "--base", "main"]).expect(5, &["app/a.js:1"]);
+}
+
+#[test]
+fn a_copy_behind_a_folder_that_groups_packages_is_5() {
+    let own = |name: &str| format!("third_party/databases/redis/{name}");
+    let files: Vec<String> = ["index.js", "__init__.py", "r.h", "r.go", "r.rb", "r.php", "r.rs"]
+        .iter()
+        .map(|name| own(name))
+        .chain(["third_party/databases/OWNERS", "third_party/a/b/redis/x.js"].map(str::to_owned))
+        .collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    all_found(
+        "redis",
+        &files,
+        &[
+            ("app/a.js", "require(\"../third_party/databases/redis\");\n"),
+            ("app/b.js", "require(\"../third_party/a/b/redis/x\");\n"),
+            ("app/a.py", "from third_party.databases.redis import X\n"),
+            ("app/a.c", "#include \"../third_party/databases/redis/r.h\"\n"),
+            ("app/a.go", "package a\n\nimport \"acme/third_party/databases/redis\"\n"),
+            ("app/a.rb", "require_relative \"../third_party/databases/redis/r\"\n"),
+            (
+                "app/a.php",
+                "<?php\ninclude __DIR__ . '/../third_party/databases/redis/r.php';\n",
+            ),
+            ("app/a.rs", "include!(\"../third_party/databases/redis/r.rs\");\n"),
+        ],
+    );
+    // A folder of another package, and a scope.
+    check(
+        &[
+            "vendor/bull/index.js",
+            "vendor/bull/redis/index.js",
+            "vendor/@acme/redis/index.js",
+            "vendor/kombu/__init__.py",
+            "vendor/kombu/redis/__init__.py",
+            "vendor/databases/redis.js",
+        ],
+        &[
+            (
+                "app/a.js",
+                "require(\"../vendor/bull/redis\");\nrequire(\"../vendor/@acme/redis\");\n",
+            ),
+            ("app/a.py", "from vendor.kombu.redis import X\n"),
+        ],
+    )
+    .expect(0, &[]);
+}
+
+#[test]
 fn a_version_or_a_folder_around_a_copy_hides_nothing() {
     let names = [
         "redis-4",

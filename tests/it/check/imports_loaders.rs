@@ -149,3 +149,121 @@ fn ruby_that_is_loaded_and_read_anyway_passes() {
     );
     repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
 }
+
+/// What `check` says of a change of one file to this content, beside a base with these files.
+fn changed(base: &[(&str, &str)], path: &str, content: &str) -> Outcome {
+    let repo = on_branch();
+    for (path, content) in base {
+        repo.write(path, content);
+    }
+    repo.commit("files");
+    repo.git(["branch", "-qf", "main", "HEAD"]);
+    repo.change(path, content);
+    repo.agentgate(["check", "--base", "main"])
+}
+
+#[test]
+fn ruby_that_unchanged_code_loads_is_read_whatever_it_is_called() {
+    for line in [
+        "load \"./w.txt\"",
+        "load \"payments/w.txt\"",
+        "load \"#{__dir__}/w.txt\"",
+        "load File.join(__dir__, \"w.txt\")",
+        "eval File.read(\"payments/w.txt\")",
+        "instance_eval(File.read(File.join(__dir__, \"w.txt\")))",
+        "binding.eval(::IO.read('payments/w.txt'), 'w')",
+    ] {
+        let base = [("payments/a.rb", line), ("payments/w.txt", "1\n")];
+        changed(&base, "payments/w.txt", "1\nrequire \"redis\"\n").expect(5, &["payments/w.txt:2"]);
+        changed(&base, "payments/w.txt", "1\nrequire \"json\"\n").expect(0, &[]);
+    }
+    // What only reads it, and what loads another one.
+    for line in [
+        "File.read \"payments/w.txt\"",
+        "load \"payments/v.txt\"",
+        "YAML.load \"payments/w.txt\"",
+    ] {
+        let base = [
+            ("payments/a.rb", line),
+            ("payments/w.txt", "1\n"),
+            ("payments/v.txt", "1\n"),
+        ];
+        changed(&base, "payments/w.txt", "require \"redis\"\n").expect(0, &[]);
+    }
+}
+
+#[test]
+fn ruby_that_evaluates_a_file_loads_it() {
+    let base = [("payments/w.txt", "require \"redis\"\n"), ("payments/w.rb", "1\n")];
+    let unread = "loads `payments/w.txt` as Ruby";
+    changed(&base, "payments/a.rb", "eval File.read(\"payments/w.txt\")\n").expect(9, &["payments/a.rb:1", unread]);
+    changed(
+        &base,
+        "payments/a.rb",
+        "eval File.read(\"payments/w.rb\")\neval \"1\"\n",
+    )
+    .expect(0, &[]);
+}
+
+#[test]
+fn an_absolute_path_of_php_names_each_of_its_folders() {
+    for source in ["include '/opt/redis/x.php';", "require_once \"/opt/redis.phar\";"] {
+        check("payments/a.php", &format!("<?php\n{source}\n")).expect(5, &["payments/a.php:2"]);
+    }
+    for source in [
+        "include '/opt/shop/x.php';",
+        "include __DIR__ . '/redis/x.php';",
+        "include dirname(__FILE__) . '/redis/x.php';",
+        "include $root . '/redis/x.php';",
+        "include './redis/x.php';",
+    ] {
+        check("payments/a.php", &format!("<?php\n{source}\n")).expect(0, &[]);
+    }
+}
+
+#[test]
+fn a_header_that_a_macro_names_is_included() {
+    for source in [
+        "#define H <redis/x.h>\n#include H\n",
+        "#define G \"redis/x.h\" // or so\n#  define H /* */ G\n#include H\n",
+        "#if A\n#define H <stdio.h>\n#else\n#define H <redis/x.h>\n#endif\n#include H\n",
+    ] {
+        let computed = "1 dynamic import whose argument is computed";
+        check("payments/a.c", source).expect(5, &["payments/a.c:", computed]);
+    }
+    for source in [
+        "#define H <redis/x.h>\n#include <stdio.h>\n",
+        "#define H \"redis/x.h\" H2\n#define H2 \"a\"\n#include H2\n",
+        "#define H(x) \"redis/x.h\"\n#define G \"a\\\"\n#include H\n",
+        "#define H G\n#define G H\n#include H\n",
+    ] {
+        check("payments/a.c", source).expect(0, &[]);
+    }
+    let base = [
+        ("payments/a.c", "#define H \"t.x\"\n#include H\n"),
+        ("payments/t.x", "\n"),
+    ];
+    changed(&base, "payments/t.x", "#include <redis/x.h>\n").expect(5, &["payments/t.x:1"]);
+}
+
+#[test]
+fn source_that_unchanged_code_loads_as_another_language_is_read_as_that() {
+    for (path, line, content) in [
+        ("payments/a.c", "#include \"i.py\"", "#include <redis/x.h>"),
+        ("payments/a.js", "require('./i.py')", "require('redis')"),
+        (
+            "payments/a.php",
+            "<?php include 'i.py';",
+            "<?php new \\Redis\\Client();",
+        ),
+        ("payments/a.rs", "include!(\"i.py\");", "use redis::Client;"),
+    ] {
+        let line = format!("{line}\n");
+        let base = [(path, line.as_str()), ("payments/i.py", "1\n")];
+        changed(&base, "payments/i.py", &format!("{content}\n")).expect(5, &["payments/i.py:1"]);
+        // Nobody loads it.
+        let base = [(path, "\n"), ("payments/i.py", "1\n")];
+        let outcome = changed(&base, "payments/i.py", &format!("{content}\n"));
+        assert_eq!(outcome.code, 0, "{content}: {outcome}");
+    }
+}

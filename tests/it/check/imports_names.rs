@@ -97,6 +97,26 @@ fn members_of_a_variable_of_kotlin_pass() {
 }
 
 #[test]
+fn a_member_of_an_own_object_passes_whatever_file_it_stands_in() {
+    let db = [
+        ("db/Settings.kt", "package com.acme\nobject Config { val redis = 1 }\n"),
+        ("db/Keys.kt", "package acme\nobject Config { val redis = 1 }\n"),
+    ];
+    let forbids = "forbidden_imports: [redis]";
+    for line in [
+        "import com.acme.Config.redis",
+        "import com.acme.Config.redis as r",
+        "import acme.Config.redis",
+    ] {
+        let told = "is taken for this repository's own package";
+        check(forbids, &db, "payments/A.kt", &format!("{line}\n")).expect(0, &[told]);
+    }
+    // Where no file of the base declares the package, or the package is another one.
+    check(forbids, &[], "payments/A.kt", "import com.acme.Config.redis\n").expect(5, &["payments/A.kt:1"]);
+    check(forbids, &db, "payments/A.kt", "import com.other.Config.redis\n").expect(5, &["payments/A.kt:1"]);
+}
+
+#[test]
 fn a_file_of_java_in_a_forbidden_package_needs_no_import() {
     let source = "package com.acme.db;\nclass A { Store s; }\n";
     check("forbidden_imports: [com.acme.db]", &[], "payments/A.java", source).expect(5, &["payments/A.java:1"]);

@@ -104,6 +104,80 @@ fn an_unchanged_import_that_is_led_elsewhere_is_5() {
 }
 
 #[test]
+fn a_new_entry_of_exports_makes_a_script_of_what_it_names() {
+    const REDIS: &str = "require('redis');\n";
+    for (importer, line, manifest, before, after, loaded) in [
+        // What an unchanged import loads now.
+        (
+            "payments/a.js",
+            "import '@x/lib/w';",
+            "lib/package.json",
+            r#"{"name": "@x/lib"}"#,
+            r#"{"name": "@x/lib", "exports": {"./*": "./data/*.txt"}}"#,
+            "lib/data/w.txt",
+        ),
+        (
+            "payments/a.js",
+            "import '@x/lib/w';",
+            "lib/package.json",
+            r#"{"name": "@x/lib"}"#,
+            r#"{"name": "@x/lib", "exports": {"./w": "./data/w.txt"}}"#,
+            "lib/data/w.txt",
+        ),
+        (
+            "payments/a.js",
+            "import 'payments/w.js';",
+            "payments/package.json",
+            r#"{"name": "payments"}"#,
+            r#"{"name": "payments", "exports": {"./*.js": "./data/*.txt"}}"#,
+            "payments/data/w.txt",
+        ),
+        (
+            "payments/a.js",
+            "import '#w';",
+            "payments/package.json",
+            r#"{"name": "payments"}"#,
+            r##"{"name": "payments", "imports": {"#*": "./data/*.txt"}}"##,
+            "payments/data/w.txt",
+        ),
+        // What somebody else's may load.
+        (
+            "payments/a.js",
+            "1;",
+            "payments/package.json",
+            r#"{"name": "payments"}"#,
+            r#"{"name": "payments", "exports": {"./*": "./data/*.txt"}}"#,
+            "payments/data/w.txt",
+        ),
+    ] {
+        let repo = scene(&[
+            ("package.json", r#"{"workspaces": ["lib", "payments"]}"#),
+            ("lib/w.js", ""),
+            ("payments/w.js", ""),
+            (importer, line),
+            (manifest, before),
+            (loaded, REDIS),
+        ]);
+        repo.change(manifest, after);
+        repo.agentgate(["check", "--base", "main"])
+            .expect(5, &[&format!("{loaded}:1:"), "1 finding in 1 path"]);
+    }
+    // A star that is the whole name says nothing about what it names, and prose is no script.
+    for after in [
+        r#"{"exports": {"./*": "./data/*"}}"#,
+        r#"{"exports": {"./*": "./data/*.md"}}"#,
+    ] {
+        let repo = scene(&[
+            ("payments/package.json", "{}"),
+            ("payments/data/w.txt", REDIS),
+            ("payments/data/w.md", "Don't write `require('redis')`.\n"),
+        ]);
+        repo.change("payments/package.json", after);
+        repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    }
+}
+
+#[test]
 fn a_configuration_that_leads_no_import_elsewhere_passes() {
     for (path, before, after) in [
         (

@@ -198,18 +198,17 @@ fn what_the_workspace_says_is_judged_where_it_is_used() {
         ("app/src/lib.rs", "use store::X;\n"),
         ("crates/redis/Cargo.toml", "[package]\nname = \"redis\"\n"),
     ];
-    for now in [
-        "store = { package = \"redis\", version = \"1\" }\nredis = { path = \"crates/redis\" }",
-        "store = \"1\"\nredis = \"0.25\"",
-    ] {
-        after(
-            "",
-            &base,
-            &[("Cargo.toml", &root(now))],
-            8,
-            &["app/Cargo.toml", "`redis`"],
-        );
-    }
+    let renamed = root("store = { package = \"redis\", version = \"1\" }\nredis = { path = \"crates/redis\" }");
+    let words = ["app/Cargo.toml", "`redis`"];
+    after(
+        "",
+        &base,
+        &[("Cargo.toml", &renamed)],
+        5,
+        &[&words[..], &["app/src/lib.rs:1:5"]].concat(),
+    );
+    let outside = root("store = \"1\"\nredis = \"0.25\"");
+    after("", &base, &[("Cargo.toml", &outside)], 8, &words);
     let now = root("store = \"2\"\nredis = { path = \"crates/redis\", version = \"1\" }");
     after(DENY, &base, &[("Cargo.toml", &now)], 0, &[]);
     let catalog = |spec: &str| format!("packages:\n  - app\ncatalog:\n  store: {spec}\n");

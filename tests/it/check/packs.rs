@@ -12,8 +12,13 @@ fn scene() -> Repo {
     let repo = on_branch();
     for number in 0..30 {
         let import = if number % 17 == 9 { "redis" } else { "json" };
-        let lines: String = (0..60).map(|line| format!("value_{line} = {}\n", line * number)).collect();
-        repo.write(format!("payments/part_{number}.py"), format!("import {import}\n{lines}"));
+        let lines: String = (0..60)
+            .map(|line| format!("value_{line} = {}\n", line * number))
+            .collect();
+        repo.write(
+            format!("payments/part_{number}.py"),
+            format!("import {import}\n{lines}"),
+        );
     }
     repo.commit("parts");
     repo
@@ -33,11 +38,19 @@ fn what_a_pack_holds_is_judged_as_what_lies_loose() {
     let loose = repo.agentgate(LINE);
     loose.expect(5, &["imports `redis`"]);
     assert_eq!(loose.stdout.matches("imports `redis`").count(), 2, "{loose}");
-    for options in [&["-adf", "--window=50", "--depth=50"][..], &["-adf", "--window=0"], &["-ad"]] {
+    for options in [
+        &["-adf", "--window=50", "--depth=50"][..],
+        &["-adf", "--window=0"],
+        &["-ad"],
+    ] {
         repo.git([&["repack", "-q"], options].concat());
         repo.git(["prune-packed"]);
         let packed = repo.agentgate(LINE);
-        assert_eq!((&loose.stdout, &loose.stderr), (&packed.stdout, &packed.stderr), "{options:?}");
+        assert_eq!(
+            (&loose.stdout, &loose.stderr),
+            (&packed.stdout, &packed.stderr),
+            "{options:?}"
+        );
     }
 }
 
@@ -53,7 +66,9 @@ fn an_object_that_a_pack_shows_under_the_id_of_another_is_2() {
     let head = 8 + 256 * 4;
     let places = ids.each_ref().map(|id| {
         let id = git2::Oid::from_str(id).expect("an id");
-        let at = (0..count).find(|at| index[head + at * 20..][..20] == *id.as_bytes()).expect("it is packed");
+        let at = (0..count)
+            .find(|at| index[head + at * 20..][..20] == *id.as_bytes())
+            .expect("it is packed");
         head + count * 24 + at * 4
     });
     for byte in 0..4 {

@@ -1,6 +1,7 @@
 //! One pass over the bytes of a C file: lines joined, comments and strings skipped.
 
 use super::super::source::{Fault, Found, byte_order_mark};
+use super::macros::Macros;
 
 const TRIGRAPH: &str = "has a trigraph `??/` that not every compiler takes for a backslash";
 const RETURN: &str = "has a carriage return in a comment that not every compiler takes for the end of its line";
@@ -17,6 +18,7 @@ pub(super) struct Lexer<'a> {
     /// Whether a statement may begin here: after `;`, `{`, `}` or `export`.
     begins_statement: bool,
     raw_strings: RawStrings,
+    pub(super) macros: Macros,
 }
 
 /// Whether the compiler knows raw strings.
@@ -38,6 +40,7 @@ impl<'a> Lexer<'a> {
             is_condition: false,
             begins_statement: true,
             raw_strings,
+            macros: Macros::default(),
         }
     }
 
@@ -80,6 +83,7 @@ impl<'a> Lexer<'a> {
                 _ => self.plain(byte),
             }
         }
+        self.found.extend(std::mem::take(&mut self.macros).found());
         Ok(self.found)
     }
 

@@ -34,11 +34,17 @@ impl Lexer<'_> {
                     }
                     b'\n' | b'\r' => {}
                     b'/' if self.byte(self.joined(at + 1)) == b'/' => {}
-                    _ => self.opaque(at),
+                    _ => {
+                        if !is_data {
+                            self.include_macro(at);
+                        }
+                        self.opaque(at);
+                    }
                 }
             }
             b"if" | b"elif" => self.is_condition = true,
             b"pragma" => self.pragma(end)?,
+            b"define" => self.define(end)?,
             _ => {}
         }
         Ok(())
@@ -64,7 +70,7 @@ impl Lexer<'_> {
     }
 
     /// The offset after blanks, block comments and joined lines, on this line.
-    fn blanks(&self, mut at: usize) -> Result<usize, Fault> {
+    pub(super) fn blanks(&self, mut at: usize) -> Result<usize, Fault> {
         loop {
             at = self.joined(at);
             match self.byte(at) {
@@ -124,7 +130,7 @@ impl Lexer<'_> {
     }
 
     /// A header name with its delimiters, and its end. It has no escapes.
-    fn delimited(&self, at: usize) -> Result<Option<(String, usize)>, Fault> {
+    pub(super) fn delimited(&self, at: usize) -> Result<Option<(String, usize)>, Fault> {
         let close = if self.byte(at) == b'<' { b'>' } else { b'"' };
         let mut name = vec![self.byte(at)];
         let mut end = self.joined(at + 1);
@@ -248,12 +254,12 @@ impl Lexer<'_> {
 }
 
 /// A path into a folder of copies names the package there; one that leaves its folder names what it finds below the last `include`.
-fn of_path(path: &str, is_quoted: bool) -> Vec<String> {
+pub(super) fn of_path(path: &str, is_quoted: bool) -> Vec<String> {
     let leads = |head: &str| {
         path.strip_prefix(head)
             .is_some_and(|rest| rest.starts_with(['/', '\\']))
     };
-    if let Some(copy) = identity::vendored(path) {
+    if let Some(copy) = identity::vendored_c(path) {
         return identity::include(&copy.join("/"));
     }
     if is_quoted && (leads(".") || leads("..")) {

@@ -93,8 +93,13 @@ impl<'a> Scanner<'a> {
             }
         }
         let at = include.texts.first().map_or(include.at, |token| token.start);
+        let mut identity = package(&raw, include.has_place);
+        // Nothing but this path says where the file is.
+        if identity.is_empty() && !include.has_place && raw.starts_with('/') {
+            identity = absolute(&raw);
+        }
         self.found.push(Found {
-            identity: package(&raw, include.has_place),
+            identity,
             raw,
             kind: ImportKind::Include,
             at,
@@ -150,6 +155,21 @@ fn has_variable(source: &[u8]) -> bool {
         before = pair[0];
         !is_escaped && pair[0] == b'$' && (pair[1].is_ascii_alphabetic() || pair[1] == b'_' || pair[1] >= 0x80)
     })
+}
+
+/// The folders and the name of a file at an absolute path: any of them may be the package's.
+fn absolute(path: &str) -> Vec<String> {
+    let mut segments: Vec<String> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .map(str::to_owned)
+        .collect();
+    if let Some(last) = segments.last_mut()
+        && let Some(dot) = last.rfind('.').filter(|dot| *dot > 0)
+    {
+        last.truncate(dot);
+    }
+    segments
 }
 
 /// The package that a path names, empty for the repository's own files.

@@ -50,6 +50,7 @@ impl<'a> Scanner<'a> {
         let name = self.cursor.bytes(token);
         match name {
             b"autoload" => return self.autoload(token),
+            b"eval" | b"instance_eval" | b"class_eval" | b"module_eval" => return self.evaluated(),
             b"send" | b"__send__" | b"public_send" | b"try" | b"try!" => return self.sent(),
             b"method" | b"instance_method" | b"public_method" | b"singleton_method" | b"alias_method" => {
                 return self.taken(token);
@@ -336,6 +337,29 @@ impl<'a> Scanner<'a> {
             }
             Kind::Text if first.end - first.start <= 32 => Importer::named(self.text(first)?.as_bytes()),
             _ => None,
+        }
+    }
+
+    /// `eval File.read("x.txt")`: a file that is run as it is.
+    fn evaluated(&mut self) {
+        let mut ahead = self.cursor.clone();
+        if ahead.peek().is(b'(') {
+            ahead.next();
+        }
+        while ahead.peek().is(b':') {
+            ahead.next();
+        }
+        let owner = ahead.next();
+        let is_file = ["File", "IO"].iter().any(|word| ahead.is_word(owner, word.as_bytes()));
+        if !is_file || !ahead.next().is(b'.') {
+            return;
+        }
+        let method = ahead.next();
+        if ["read", "binread"]
+            .iter()
+            .any(|word| ahead.is_word(method, word.as_bytes()))
+        {
+            self.call(Importer::Load, ahead, true);
         }
     }
 

@@ -165,7 +165,8 @@ pub(super) fn places(
 
 /// Whether the name alone makes the file source of the language, or data to it.
 pub(super) fn is_read_as(language: Language, path: &[u8]) -> bool {
-    let is_named = imports::language(path) == Some(language) && !imports::is_ambiguous(path);
+    let is_named =
+        imports::language(path) == Some(language) && !imports::is_ambiguous(path) && !imports::is_template(path);
     let is_data = language == Language::JavaScript && (path.ends_with(b".json") || path.ends_with(b".node"));
     is_named || is_data
 }

@@ -37,7 +37,7 @@ pub(super) fn judge(
             }
             // A `load` of the file's own reads something else, and so, most often, does one of what holds data.
             if (is_data(&place) || defines_load(own.candidate_tree, path)?)
-                && !imports_as_ruby(own.candidate_tree, &place, &after)?
+                && !imports_as_ruby(own.candidate_tree, &after)?
             {
                 continue;
             }
@@ -71,6 +71,9 @@ fn regular(tree: &dyn Tree, path: &[u8]) -> Result<Option<Side>, Unreadable> {
 
 /// Whether rules that cover the path read the file as Ruby.
 fn is_ruby(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<bool, Unreadable> {
+    if imports::is_template(path) {
+        return Ok(false);
+    }
     if imports::language(path).is_some() {
         return Ok(imports::language(path) == Some(Language::Ruby));
     }
@@ -112,10 +115,10 @@ fn defines_load(tree: &dyn Tree, path: &[u8]) -> Result<bool, Unreadable> {
 }
 
 /// Whether the file is Ruby that imports something.
-fn imports_as_ruby(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<bool, Unreadable> {
+fn imports_as_ruby(tree: &dyn Tree, side: &Side) -> Result<bool, Unreadable> {
     if tree.blob_size(&side.id)? > super::MAX_SOURCE {
         return Ok(true);
     }
     // What Ruby cannot read it does not run.
-    Ok(imports::imports_at(path, Language::Ruby, &tree.blob(&side.id)?).is_ok_and(|found| !found.is_empty()))
+    Ok(imports::imports_at(b"", Language::Ruby, &tree.blob(&side.id)?).is_ok_and(|found| !found.is_empty()))
 }

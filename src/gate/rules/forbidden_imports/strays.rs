@@ -1,5 +1,5 @@
-//! Changed files that something which did not change makes source: of a name that tells no language, what loads
-//! them, or a link under a telling name; of any name, a link in another area.
+//! Changed files that something which did not change makes source: of a name that tells no language or another one,
+//! what loads them, or a link under a telling name; of any name, a link in another area.
 //!
 //! Invariant: suspected first, then confirmed. A file is a suspect only where it has, read as some language, a new
 //! import that a rule has something to say about; only for suspects the tree is searched. So a change of prose
@@ -11,6 +11,8 @@ mod loaders;
 use std::collections::HashSet;
 
 use memchr::memmem;
+
+pub(super) use loaders::{exported, is_target};
 
 use super::sources::Source;
 use super::{Answer, File, Surroundings, reads, spelling};
@@ -48,11 +50,12 @@ pub(super) fn of<'p>(
         return Ok(Vec::new());
     }
     for change in changes {
-        suspect(policy, own, around, change, &mut suspects)?;
+        suspect(policy, own, around, (change, survey), &mut suspects)?;
     }
+    let changed: HashSet<&[u8]> = changes.iter().map(|change| change.path.as_slice()).collect();
     let mut sources = match suspects.is_empty() {
         true => Vec::new(),
-        false => loaders::confirmed(policy, own, &suspects)?,
+        false => loaders::confirmed(policy, own, &suspects, &changed)?,
     };
     // Where all is judged as new, each link is read by itself.
     if own.base_tree.root() != own.candidate_tree.root() {
@@ -65,7 +68,7 @@ fn suspect(
     policy: &Policy,
     own: &mut Resolvers,
     around: &mut Surroundings,
-    change: &Change,
+    (change, survey): (&Change, &Survey),
     suspects: &mut Vec<Suspect>,
 ) -> Result<(), Unreadable> {
     let path = &change.path;
@@ -74,14 +77,20 @@ fn suspect(
     };
     let before = change.before.filter(is_regular);
     let is_as_before = before.is_some_and(|before| before.id == after.id);
-    let is_told = imports::language(path).is_some() && !imports::is_ambiguous(path) || imports::unread(path).is_some();
-    if is_as_before || is_told || own.candidate_tree.blob_size(&after.id)? > MAX_STRAY {
+    let is_told = is_told(path);
+    if is_as_before || is_told && survey.is_of_one_language(path, &after.id) {
+        return Ok(());
+    }
+    if own.candidate_tree.blob_size(&after.id)? > MAX_STRAY {
         return Ok(());
     }
     let content = own.candidate_tree.blob(&after.id)?;
+    if is_told && !may_be_loaded_as_another(policy, path, &content) {
+        return Ok(());
+    }
     let mut known = None;
     for &language in Language::ALL {
-        if !has_words(language, &content) {
+        if !has_words(language, &content) || is_told && !may_be_another(path, language, &content) {
             continue;
         }
         let mut is_computed = false;
@@ -103,11 +112,14 @@ fn suspect(
                 is_computed = policy.dynamic_imports == Stance::Deny
                     && found.iter().any(|import| import.kind == ImportKind::Opaque);
                 found.retain(|import| import.kind != ImportKind::Opaque);
+                // Only these are no code of its own language.
+                found.retain(|import| !is_told || language != Language::C || import.kind == ImportKind::Include);
                 !found.is_empty() && {
                     let file = around.file((path, language), &found, own)?;
                     is_any_concerned(policy, own, &file, &found)?
                 }
             }
+            Err(_) if is_told => false,
             // Nobody can read it, so that loading it is a finding; prose is no reason to search the tree.
             Err(_) => is_mentioned(policy.areas.iter().filter(|area| area.reads_imports()), &content),
         };
@@ -122,6 +134,34 @@ fn suspect(
         }
     }
     Ok(())
+}
+
+/// Whether its name tells what the file is.
+fn is_told(path: &[u8]) -> bool {
+    imports::language(path).is_some() && !imports::is_ambiguous(path) || imports::unread(path).is_some()
+}
+
+/// Whether a file that is source by its name may be read as another language, and says what an area forbids. That
+/// is seldom, and to read each as several languages would cost more than all else.
+pub(in crate::gate) fn may_be_loaded_as_another(policy: &Policy, path: &[u8], content: &[u8]) -> bool {
+    is_told(path)
+        && (Language::ALL.iter()).any(|&language| may_be_another(path, language, content))
+        && is_mentioned(&policy.areas, content)
+}
+
+/// Whether a file that is source of one language by its name may be loaded as another.
+fn may_be_another(path: &[u8], language: Language, content: &[u8]) -> bool {
+    let named = imports::language(path);
+    let has = |word: &str| memmem::find(content, word.as_bytes()).is_some();
+    named != Some(language)
+        && match language {
+            Language::C => has("include"),
+            Language::Php => has("<?"),
+            Language::Rust => has("use ") && named != Some(Language::Php) || has("extern crate"),
+            // Of Ruby and Lua this is a call as well.
+            Language::JavaScript => named.is_some_and(|named| named != Language::Ruby) && has("require("),
+            _ => false,
+        }
 }
 
 /// Whether anything in the file could be an import of the language.

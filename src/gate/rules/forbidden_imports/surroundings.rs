@@ -8,6 +8,7 @@ use crate::gate::imports::{Import, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::rules::Resolvers;
 use crate::gate::rules::aliases::{self, Aliases};
+use crate::gate::rules::copies::Copies;
 use crate::gate::rules::crate_names::CrateNames;
 use crate::gate::rules::go_modules::GoModules;
 use crate::gate::rules::outside::Outside;
@@ -21,6 +22,7 @@ pub(super) struct Surroundings<'r, 'n, 't> {
     crates: CrateNames<'t>,
     modules: GoModules<'t>,
     outside: Outside<'t>,
+    copies: Copies,
     /// Python packages of the repository's own.
     own: Option<Rc<HashSet<String>>>,
 }
@@ -34,6 +36,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             crates: CrateNames::of(candidate),
             modules: GoModules::of(candidate),
             outside: Outside::of(candidate),
+            copies: Copies::default(),
             own: None,
         }
     }
@@ -68,6 +71,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             Language::Ruby | Language::Php | Language::C => self.outside.paths(language, found, path, &mut leads)?,
             _ => {}
         }
+        self.copies.leads(language, found, own_modules, &mut leads)?;
         Ok(File {
             path,
             language,

@@ -14,6 +14,7 @@ use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::policy::Area;
 use crate::gate::resolve::{follow, npm_targets};
 use crate::gate::rules::Resolvers;
+use crate::gate::rules::forbidden_imports::entries;
 use crate::gate::rules::forbidden_imports::followed::{
     MAX_FOLLOWED, is_asset, is_bundled, is_read_as, may_load, name, places, written,
 };
@@ -23,7 +24,13 @@ use crate::gate::tree::Side;
 use crate::gate::{Policy, Unreadable};
 
 /// Languages in which a file names another one that is then read as source, whatever it is called.
-const LANGUAGES: [Language; 4] = [Language::C, Language::JavaScript, Language::Php, Language::Rust];
+pub(super) const LANGUAGES: [Language; 5] = [
+    Language::C,
+    Language::JavaScript,
+    Language::Php,
+    Language::Ruby,
+    Language::Rust,
+];
 /// Steps of a chain of files without telling names; each is a pass over the tree.
 const MAX_STEPS: usize = 8;
 /// Names that are searched for before a file is read.
@@ -36,6 +43,7 @@ pub(super) fn confirmed<'p>(
     policy: &'p Policy,
     own: &mut Resolvers,
     suspects: &[Suspect],
+    changed: &HashSet<&[u8]>,
 ) -> Result<Vec<Source<'p>>, Unreadable> {
     let mut sources = Vec::new();
     for language in LANGUAGES {
@@ -45,7 +53,10 @@ pub(super) fn confirmed<'p>(
         if mine.is_empty() {
             continue;
         }
-        let loads = Loads::of(own, language, mine.iter().map(|suspect| suspect.path.clone()).collect())?;
+        // What a changed file of Ruby loads is judged there, see `loads`.
+        let is_asked = |path: &[u8]| language != Language::Ruby || !changed.contains(path);
+        let paths = mine.iter().map(|suspect| suspect.path.clone()).collect();
+        let loads = Loads::of(own, language, paths, is_asked)?;
         let reached = loads.reached(policy);
         for suspect in mine {
             let Some(areas) = reached.get(&suspect.path) else {
@@ -83,13 +94,18 @@ struct Loads {
 }
 
 impl Loads {
-    fn of(own: &mut Resolvers, language: Language, suspects: HashSet<Vec<u8>>) -> Result<Loads, Unreadable> {
+    fn of(
+        own: &mut Resolvers,
+        language: Language,
+        suspects: HashSet<Vec<u8>>,
+        is_asked: impl Fn(&[u8]) -> bool,
+    ) -> Result<Loads, Unreadable> {
         let mut loads = Loads::default();
         let all: Vec<(Vec<u8>, Side, bool)> = (own.candidate.files()?.regular().into_iter())
             .filter_map(|(path, kind, id)| {
                 let is_source = is_read_as(language, path) || imports::is_ambiguous(path);
                 let is_other = imports::language(path).is_none() && imports::unread(path).is_none();
-                (is_source || is_other).then(|| (path.to_vec(), Side { kind, id }, is_source))
+                (is_asked(path) && (is_source || is_other)).then(|| (path.to_vec(), Side { kind, id }, is_source))
             })
             .collect();
         let mut searched = suspects.clone();
@@ -141,6 +157,7 @@ impl Loads {
             if language == Language::JavaScript {
                 loads.entries(own, &fresh)?;
             }
+            loads.named(own, language, &fresh)?;
             fresh = next;
             if fresh.is_empty() {
                 return Ok(loads);
@@ -184,6 +201,27 @@ impl Loads {
         Ok(())
     }
 
+    /// What the manifests of another language name as source.
+    fn named(&mut self, own: &mut Resolvers, language: Language, fresh: &HashSet<Vec<u8>>) -> Result<(), Unreadable> {
+        let Some(manifest) = entries::manifest(language) else {
+            return Ok(());
+        };
+        let files = own.candidate.files()?;
+        for path in files.named(manifest) {
+            let Some(text) = files.text(path)? else { continue };
+            let folder = &path[..path.len() - manifest.len()];
+            let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+            for place in entries::entries(language, folder, text.as_bytes()) {
+                if fresh.contains(&place) {
+                    self.surely.insert(place.clone());
+                    self.by.entry(path.clone()).or_default().insert(place);
+                    self.roots.insert(path.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Every file that is loaded, with the areas that it is read for: its own, else those of what loads it.
     fn reached<'p>(&self, policy: &'p Policy) -> HashMap<Vec<u8>, Vec<&'p Area>> {
         let covering =
@@ -217,6 +255,9 @@ impl Loads {
 /// Whether the import may load one of the files of these names.
 fn is_load(language: Language, import: &Import, names: &HashSet<Vec<u8>>) -> bool {
     let written = name(written(import).as_bytes());
+    if language == Language::Ruby {
+        return import.kind == ImportKind::Include && names.contains(written);
+    }
     if language != Language::JavaScript {
         return may_load(language, import) && names.contains(written);
     }
@@ -256,7 +297,7 @@ fn entries_of(manifest: &Value) -> Vec<String> {
 }
 
 /// Every path of `exports`.
-fn exported(manifest: &Value) -> Vec<&str> {
+pub(in crate::gate::rules::forbidden_imports) fn exported(manifest: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     let mut open: Vec<&Value> = manifest.get("exports").into_iter().collect();
     while let Some(value) = open.pop() {
@@ -276,7 +317,7 @@ fn exported(manifest: &Value) -> Vec<&str> {
 
 /// Whether a path of a package in this folder, perhaps with stars, is that of the file. A star that stands for the
 /// whole name says nothing about it.
-fn is_target(folder: &[u8], target: &str, place: &[u8]) -> bool {
+pub(in crate::gate::rules::forbidden_imports) fn is_target(folder: &[u8], target: &str, place: &[u8]) -> bool {
     let Some(target) = follow(folder, target.as_bytes()) else {
         return false;
     };

@@ -1,0 +1,103 @@
+//! Pages and templates, of which only a part is code.
+
+use crate::support::program::Outcome;
+use crate::support::repo::Repo;
+
+/// What `check` says of these files, all new, where `app/` must have neither redis nor anything of the other area.
+fn check(files: &[(&str, &str)]) -> Outcome {
+    let repo = Repo::empty();
+    repo.write(
+        "architecture/invariants.yml",
+        "version: 1\napp: {allowed_roots: [app/], forbidden_imports: [redis], may_depend_on: []}\n\
+         other: {allowed_roots: [other/]}\nmax_new_top_level_dirs: 9\n",
+    );
+    repo.write("app/README", "x\n");
+    repo.write("other/x.js", "export {};\n");
+    repo.commit("start");
+    repo.branch("f");
+    for (path, content) in files {
+        repo.write(path, content);
+    }
+    repo.commit("change");
+    repo.agentgate(["check", "--base", "main"])
+}
+
+#[test]
+fn what_a_page_imports_is_5() {
+    for line in [
+        "<script type=\"module\">import r from \"redis\";</script>",
+        "<script type=module>import 'https://esm.sh/redis@4';</script>",
+        "<script>import('redis')</script>",
+        "<script type=\"importmap\">{\"imports\": {\"cache\": \"https://esm.sh/redis\"}}</script>",
+        "<script type=\"importmap\">{\"imports\": {\"cache\": \"/node_modules/redis/index.js\"}}</script>",
+        "<script src=\"https://unpkg.com/redis@4/index.js\"></script>",
+        "<script src=\"../node_modules/redis/index.js\"></script>",
+        "<link rel=\"modulepreload\" href=\"https://esm.sh/redis\">",
+        "<script type=\"module\">import x from \"../other/x.js\";</script>",
+        "<script type=\"module\" src=\"../other/x.js\"></script>",
+    ] {
+        for name in ["app/a.html", "app/A.HTM"] {
+            let page = format!("<!doctype html>\n{line}\n<p>It's text</p>\n");
+            check(&[(name, &page)]).expect(5, &[&format!("{name}:2:"), "1 finding in 1 path"]);
+        }
+    }
+}
+
+#[test]
+fn a_page_that_imports_nothing_passes() {
+    let page = "<!doctype html>\n<html><head><title>redis</title>\n\
+                <!-- <script type=\"module\">import \"redis\";</script> -->\n\
+                <script src=\"./own.js\"></script><script src=\"{{ static('redis/x.js') }}\"></script>\n\
+                <script src=\"/assets/redis.js\"></script><script src=\"https://tags.example.com/t.js\"></script>\n\
+                <script type=\"text/template\">import \"redis\"</script>\n\
+                <script>var x = {{ data | safe }}; {% if a %} don't {% endif %}</script>\n\
+                </head><body><pre>import \"redis\"; require('redis')</pre></body></html>\n";
+    check(&[("app/a.html", page), ("app/own.js", "1;\n")]).expect(0, &[]);
+}
+
+#[test]
+fn the_code_of_a_template_is_read() {
+    for (path, source) in [
+        ("app/a.html.erb", "<p>It's</p>\n<% require \"redis\" %>\n"),
+        ("app/a.yml.erb", "x:\n<%- require 'redis/client' -%>\n"),
+        ("app/a.txt.erb", "<% # it's\n require \"redis\" if x %>\n"),
+        ("app/a.ejs", "<p>It's</p>\n<% const r = require('redis') %>\n"),
+        (
+            "app/a.ejs",
+            "<% x %>\n<script type=\"module\">import 'redis'</script>\n",
+        ),
+    ] {
+        check(&[(path, source)]).expect(5, &[&format!("{path}:2:")]);
+    }
+    for (path, source) in [
+        (
+            "app/a.html.erb",
+            "<p>require \"redis\"</p>\n<%# require \"redis\" %>\n<%% require 'redis' %>\n",
+        ),
+        (
+            "app/a.html.erb",
+            "<% if x # it's %>\n<%= f \"a\" do |y| %>don't<% end %><% end %>\n",
+        ),
+        ("app/a.ejs", "require('redis')\n<% if (x) { %>don't<%= y %><% } %>\n"),
+    ] {
+        check(&[(path, source)]).expect(0, &[]);
+    }
+}
+
+#[test]
+fn a_template_that_is_loaded_as_source_is_all_code() {
+    check(&[
+        ("app/a.js", "require('./w.html');\n"),
+        ("app/w.html", "require('redis');\n"),
+    ])
+    .expect(5, &["app/w.html:1"]);
+    check(&[("app/a.rb", "load \"app/w.erb\"\n"), ("app/w.erb", "require 'redis'\n")]).expect(9, &["app/a.rb:1"]);
+    check(&[
+        ("app/a.php", "<?php include 'w.html';\n"),
+        ("app/w.html", "<?php new \\Redis\\Client();\n"),
+    ])
+    .expect(5, &["app/w.html:1"]);
+    // A bundler's text.
+    let page = "<!doctype html>\n<p>It's require('redis')</p>\n";
+    check(&[("app/a.ts", "import page from './w.html';\n"), ("app/w.html", page)]).expect(0, &[]);
+}
