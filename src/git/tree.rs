@@ -13,7 +13,7 @@ use crate::gate::{Entry, Oid, Tree, Unreadable};
 use super::packs::{Packs, Place};
 use super::{from_git2, to_git2};
 
-/// A tree in a repository's object store. Each object that is read has the hash it is asked for: [`Packs`] checks that,
+/// A tree in a repository's object store. Each object that is read has the hash it is asked for: `Packs` checks that,
 /// and so does libgit2, which reads what lies elsewhere. Neither looks at replace refs or runs a program.
 pub struct GitTree<'a> {
     repo: &'a git2::Repository,
