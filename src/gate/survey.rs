@@ -80,7 +80,8 @@ impl Survey {
             0..FEW => 1,
             count => blobs.threads().min(count / (FEW / 2)).max(1),
         };
-        let run = RUN.min(jobs.len().div_ceil(threads)).max(1);
+        // A few at a time, so that who starts late or has the large ones is waited for the least.
+        let run = RUN.min(jobs.len().div_ceil(threads * 4)).max(1);
         let (next, imports) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let seen = Mutex::new(HashMap::with_capacity(jobs.len()));
         let work = || {

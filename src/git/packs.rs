@@ -29,6 +29,8 @@ const MAX_PACKS: usize = 32;
 const MAX_SIZE: usize = 4 * 1024 * 1024;
 /// Bytes of objects that others are made of which are kept, over all threads.
 const MAX_KEPT: usize = 16 * 1024 * 1024;
+/// Most places that are remembered of one question.
+const MAX_PLACES: usize = 100_000;
 /// Longer chains of deltas are left to libgit2; git itself makes none of more than 4095.
 const MAX_CHAIN: usize = 4096;
 /// Bytes that are read of an object before anything of it is known: most objects are smaller.
@@ -40,6 +42,8 @@ const MAX_HEADER: usize = 10 + 20;
 #[derive(Default)]
 pub(super) struct Packs {
     packs: Vec<Pack>,
+    /// Where objects that were looked for in bulk lie.
+    places: Mutex<HashMap<Oid, Place>>,
     kept: Mutex<Kept>,
 }
 
@@ -51,7 +55,7 @@ struct Pack {
 }
 
 /// Where an object begins.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Place {
     pack: usize,
     offset: u64,
@@ -109,6 +113,7 @@ impl Packs {
         };
         Packs {
             packs: paths.iter().filter_map(|path| pack(path)).collect(),
+            places: Mutex::default(),
             kept: Mutex::default(),
         }
     }
@@ -123,6 +128,12 @@ impl Packs {
                 places[at].get_or_insert(Place { pack, offset });
             }
             wanted.retain(|(_, at)| places[*at].is_none());
+        }
+        if (2..=MAX_PLACES).contains(&ids.len())
+            && let Ok(mut known) = self.places.lock()
+        {
+            let found = ids.iter().zip(&places);
+            known.extend(found.filter_map(|(id, place)| Some((*id, (*place)?))));
         }
         places
     }
@@ -139,7 +150,11 @@ impl Packs {
 
     /// The object with this id.
     pub(super) fn read(&self, id: &Oid) -> Option<(ObjectType, Vec<u8>)> {
-        let place = self.find(&[*id])[0]?;
+        let known = self.places.lock().ok()?.get(id).copied();
+        let place = match known {
+            Some(place) => place,
+            None => self.find(&[*id])[0]?,
+        };
         self.read_at(id, place)
     }
 

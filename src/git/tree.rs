@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use git2::ObjectType;
 
@@ -206,20 +207,24 @@ impl Tree for GitTree<'_> {
         let Ok(odb) = self.repo.odb() else { return };
         let packs = self.folders.packs(self.repo);
         let store = Store { odb, packs };
-        let missing: Vec<(Oid, Option<Place>)> = missing.iter().copied().zip(packs.find(&missing)).collect();
-        let read = |ids: &[(Oid, Option<Place>)]| -> Vec<(Oid, Folder)> {
-            let folders = ids.iter().map(|(id, place)| (*id, folder(&store, id, *place)));
-            folders.filter_map(|(id, folder)| Some((id, folder.ok()?))).collect()
+        let mut missing: Vec<(Option<Place>, Oid)> = packs.find(&missing).into_iter().zip(missing).collect();
+        missing.sort_unstable();
+        // A few at a time, so that who starts late or has the large ones is waited for the least.
+        let (next, run) = (AtomicUsize::new(0), missing.len().div_ceil(threads() * 4));
+        let read = || {
+            let mut found = Vec::new();
+            while let Some(mine) = missing.chunks(run).nth(next.fetch_add(1, Ordering::Relaxed)) {
+                let folders = mine.iter().map(|(place, id)| (*id, folder(&store, id, *place)));
+                found.extend(folders.filter_map(|(id, folder)| Some((id, folder.ok()?))));
+            }
+            found
         };
-        let share = missing.len().div_ceil(threads());
         let found: Vec<(Oid, Folder)> = std::thread::scope(|scope| {
-            let mut shares = missing.chunks(share);
-            let own = shares.next().unwrap_or_default();
-            // Where no further thread can be had, its share is read when it is asked for.
-            let others: Vec<_> = shares
-                .filter_map(|share| std::thread::Builder::new().spawn_scoped(scope, || read(share)).ok())
+            // Where no further thread can be had, this one reads them all.
+            let others: Vec<_> = (1..threads())
+                .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, read).ok())
                 .collect();
-            let mut found = read(own);
+            let mut found = read();
             for other in others {
                 match other.join() {
                     Ok(more) => found.extend(more),

@@ -65,6 +65,52 @@ fn deep_nesting_overflows_no_stack() {
     assert!(read(&deep, Format::Maven).is_ok());
 }
 
+/// Millions of bytes, in a thread with hardly any stack.
+#[test]
+fn xml_costs_no_more_than_its_length() {
+    let numbered = |count: u32, piece: fn(u32) -> String| (0..count).map(piece).collect::<String>();
+    let nested = |count, piece, end: &str| format!("{}{}", numbered(count, piece), end.repeat(count as usize));
+    let many = Some("line 2: too many attributes");
+    for (text, refusal) in [
+        (nested(700_000, |_| "<a>".into(), "</a>"), None),
+        (format!("<a>{}</a>", "x&lt;".repeat(1_000_000)), None),
+        (format!("<a>{}</a>", "x<a/>".repeat(1_000_000)), None),
+        (format!("<a>{}</a>", "x<![CDATA[y]]>".repeat(350_000)), None),
+        // Each is compared with those before it.
+        (
+            format!("<b>\n<a{}/></b>", numbered(1_000_000, |at| format!(" a{at}=''"))),
+            many,
+        ),
+        (
+            format!("<b>\n<a{}/></b>", numbered(250_000, |at| format!(" xmlns:p{at}='u'"))),
+            many,
+        ),
+        // Each element inherits what all above it declare.
+        (nested(150_000, |at| format!("<a xmlns:p{at}='u'>"), "</a>"), None),
+        ("<".repeat(10_000_000), Some("line 1: a name is missing")),
+        ("<a>\n".repeat(1_000_000), Some("line 1000001: it ends too early")),
+    ] {
+        let thread = std::thread::Builder::new().stack_size(128 * 1024);
+        let reading = thread.spawn(move || {
+            for format in [Format::Maven, Format::Dotnet] {
+                let start = std::time::Instant::now();
+                let outcome = read(&text, format).err();
+                let took = start.elapsed();
+                let begin = &text[..text.len().min(40)];
+                match refusal {
+                    Some(refusal) => assert!(
+                        outcome.as_ref().is_some_and(|why| why.contains(refusal)),
+                        "{begin}: {outcome:?}"
+                    ),
+                    None => assert_eq!(outcome, None, "{begin}"),
+                }
+                assert!(took < PATIENCE, "{format:?}, {begin}: {took:?}");
+            }
+        });
+        reading.expect("a thread").join().expect("it is read");
+    }
+}
+
 #[test]
 fn repetition_costs_no_more_than_its_length() {
     for piece in [

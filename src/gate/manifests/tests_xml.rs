@@ -68,6 +68,7 @@ fn what_is_not_well_formed_or_needs_more_than_the_file_is_refused() {
         "<a>&nbsp;</a>",
         "<a>&#0;</a>",
         "<a>&#x110000;</a>",
+        "<a>&#x110072;</a>",
         "<a>&#+65;</a>",
         "<a>\u{1}</a>",
         "<!DOCTYPE a><a/>",
@@ -84,6 +85,27 @@ fn what_is_not_well_formed_or_needs_more_than_the_file_is_refused() {
         assert!(events(text).is_err(), "{text:?}");
     }
     assert!(events("<?xml version='1.0' encoding='ISO-8859-1'?><a/>").is_ok());
+}
+
+#[test]
+fn a_refusal_says_the_line() {
+    for (text, what) in [
+        ("<a>\n<b>\n", "line 3: it ends too early"),
+        ("\n\n<!DOCTYPE a>\n<a/>", "line 3: a document type"),
+        ("<a>\n\n<b x='1", "line 3: the value of an attribute does not end"),
+        ("<a>\n<b>\n</a>", "line 3: an end tag without its start tag"),
+    ] {
+        let refused = events(text).expect_err("it is not sound");
+        assert!(refused.contains(what), "{text:?}: {refused}");
+    }
+}
+
+/// Maven's own parser knows no namespaces, and projects that forget this one are about.
+#[test]
+fn a_prefix_needs_no_declaration() {
+    let text = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\" xsi:schemaLocation=\"a b\">\n\
+                <dependency><groupId>a</groupId><artifactId>b</artifactId></dependency></project>";
+    assert_eq!(names(&maven::dependencies(text).expect("it is read")), ["a:b"]);
 }
 
 #[test]
