@@ -15,6 +15,8 @@ mod import;
 pub mod installed;
 pub mod large;
 pub mod lfs;
+mod loose;
+mod objects;
 mod packs;
 pub mod places;
 mod plain;

@@ -148,14 +148,42 @@ impl Packs {
             .collect()
     }
 
+    /// Whether one of the packs names an object with this id.
+    pub(super) fn has(&self, id: &Oid) -> bool {
+        self.place(id).is_some()
+    }
+
+    /// That libgit2 can be asked about the object: it knows the types of all that the object is made of.
+    ///
+    /// # Errors
+    /// Which type git has not.
+    pub(super) fn check(&self, id: &Oid) -> Result<(), String> {
+        let Some(mut place) = self.place(id) else { return Ok(()) };
+        let mut input = Vec::new();
+        for _ in 0..=MAX_CHAIN {
+            let Some(start) = (self.packs.get(place.pack)).and_then(|pack| pack.start(place.offset, &mut input)) else {
+                break;
+            };
+            match start.kind {
+                OFS_DELTA | REF_DELTA => match start.base {
+                    Some(base) => place.offset = base,
+                    None => break,
+                },
+                kind if whole(kind).is_some() => break,
+                kind => return Err(format!("its pack is damaged: type {kind} is none of git's")),
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, id: &Oid) -> Option<Place> {
+        let known = self.places.lock().ok()?.get(id).copied();
+        known.or_else(|| self.find(&[*id])[0])
+    }
+
     /// The object with this id.
     pub(super) fn read(&self, id: &Oid) -> Option<(ObjectType, Vec<u8>)> {
-        let known = self.places.lock().ok()?.get(id).copied();
-        let place = match known {
-            Some(place) => place,
-            None => self.find(&[*id])[0]?,
-        };
-        self.read_at(id, place)
+        self.read_at(id, self.place(id)?)
     }
 
     /// The object with this id, which was found there.
@@ -218,11 +246,36 @@ impl Packs {
     }
 }
 
+/// What stands before an object's content.
+struct Start {
+    kind: u8,
+    /// Bytes of the content.
+    size: usize,
+    /// Where the object begins that this one is a delta of.
+    base: Option<u64>,
+    /// Bytes up to the content.
+    used: usize,
+}
+
+/// Numbers of the two types of delta: of an object so many bytes before this one, and of one with an id.
+const OFS_DELTA: u8 = 6;
+const REF_DELTA: u8 = 7;
+
+/// The type of an object that is no delta.
+fn whole(kind: u8) -> Option<ObjectType> {
+    match kind {
+        1 => Some(ObjectType::Commit),
+        2 => Some(ObjectType::Tree),
+        3 => Some(ObjectType::Blob),
+        4 => Some(ObjectType::Tag),
+        _ => None,
+    }
+}
+
 impl Pack {
-    /// What begins at an offset, inflated.
-    fn entry(&self, offset: u64, scratch: &mut Scratch) -> Option<(Head, Vec<u8>)> {
+    /// What stands at an offset, of which the first bytes are read.
+    fn start(&self, offset: u64, input: &mut Vec<u8>) -> Option<Start> {
         let left = usize::try_from(self.end.checked_sub(offset)?).ok()?;
-        let input = &mut scratch.input;
         input.resize(FIRST.min(left), 0);
         self.data.read_exact_at(input, offset).ok()?;
         let mut bytes = input.iter().copied();
@@ -231,22 +284,17 @@ impl Pack {
         let (mut byte, mut used, mut shift) = (first, 1, 4);
         while byte & 0x80 != 0 {
             byte = bytes.next()?;
-            // No object of this size is read here; more bits would be shifted out.
-            if shift > 32 {
+            // More bits would be shifted out.
+            if shift > 53 {
                 return None;
             }
             size |= usize::from(byte & 0x7f) << shift;
             (used, shift) = (used + 1, shift + 7);
         }
-        if size > MAX_SIZE {
-            return None;
-        }
-        let head = match first >> 4 & 7 {
-            1 => Head::Whole(ObjectType::Commit),
-            2 => Head::Whole(ObjectType::Tree),
-            3 => Head::Whole(ObjectType::Blob),
-            4 => Head::Whole(ObjectType::Tag),
-            6 => {
+        let kind = first >> 4 & 7;
+        let mut base = None;
+        match kind {
+            OFS_DELTA => {
                 byte = bytes.next()?;
                 let mut back = u64::from(byte & 0x7f);
                 used += 1;
@@ -256,16 +304,31 @@ impl Pack {
                     used += 1;
                 }
                 // Towards the start, so that no chain leads back to itself.
-                Head::Of(offset.checked_sub(back).filter(|base| *base < offset && *base > 0)?)
+                base = Some(offset.checked_sub(back).filter(|base| *base < offset && *base > 0)?);
             }
-            7 => {
+            REF_DELTA => {
                 let id = Oid::from_bytes(input.get(used..used + 20)?)?;
                 used += 20;
-                Head::Of(*self.index.offsets(&[(id.as_bytes(), 0)])?.get(&0)?)
+                base = Some(*self.index.offsets(&[(id.as_bytes(), 0)])?.get(&0)?);
             }
-            _ => return None,
+            _ => {}
+        }
+        Some(Start { kind, size, base, used })
+    }
+
+    /// What begins at an offset, inflated.
+    fn entry(&self, offset: u64, scratch: &mut Scratch) -> Option<(Head, Vec<u8>)> {
+        let input = &mut scratch.input;
+        let Start { kind, size, base, used } = self.start(offset, input)?;
+        if size > MAX_SIZE {
+            return None;
+        }
+        let head = match base {
+            Some(base) => Head::Of(base),
+            None => Head::Whole(whole(kind)?),
         };
         // Where deflate gains nothing it adds five bytes a block, and zlib six in all.
+        let left = usize::try_from(self.end.checked_sub(offset)?).ok()?;
         let most = (MAX_HEADER + size + size / 1024 + 64).min(left);
         if input.len() < most {
             input.resize(most, 0);

@@ -14,6 +14,8 @@ use git2::{ErrorCode, Oid, Repository};
 
 use crate::exit::{Exit, Stop};
 
+use super::from_git2;
+use super::loose::{Loose, OBSTRUCTED};
 use super::repo::Checkout;
 
 /// Reached from the base, from the head, from a merge base.
@@ -46,6 +48,7 @@ struct Node {
 /// The commits of a clone.
 pub struct Graph<'a> {
     odb: git2::Odb<'a>,
+    loose: Loose,
     is_shallow: bool,
     known: RefCell<HashMap<Oid, Rc<Node>>>,
 }
@@ -73,6 +76,7 @@ impl<'a> Graph<'a> {
         })?;
         Ok(Graph {
             odb,
+            loose: Loose::of(&checkout.common.join("objects")),
             is_shallow: is_shallow(checkout),
             known: RefCell::default(),
         })
@@ -206,6 +210,9 @@ impl<'a> Graph<'a> {
 
     /// The commit object as it is stored.
     pub fn raw(&self, commit: Oid) -> Result<Vec<u8>> {
+        if self.loose.is_obstructed(&from_git2(commit)) {
+            return Err(unreadable(commit, OBSTRUCTED).into());
+        }
         let object = self
             .odb
             .read(commit)
@@ -287,6 +294,9 @@ pub fn resolve(repo: &Repository, revision: &str) -> Result<Option<Oid>> {
                 .into(),
         );
     }
+    if let Ok(id) = Oid::from_str(revision) {
+        readable(repo, id)?;
+    }
     match repo.revparse_single(revision) {
         Ok(object) => Ok(object.peel_to_commit().ok().map(|commit| commit.id())),
         Err(error) if is_nothing(&error) => Ok(None),
@@ -303,10 +313,15 @@ pub fn of_ref(repo: &Repository, name: &str) -> Result<Option<Oid>> {
     if !git2::Reference::is_valid_name(name) {
         return Ok(None);
     }
-    let found = repo
-        .find_reference(name)
-        .and_then(|reference| reference.peel(git2::ObjectType::Commit));
-    match found {
+    let found = repo.find_reference(name);
+    let target = found
+        .as_ref()
+        .ok()
+        .and_then(|reference| reference.target_peel().or(reference.target()));
+    if let Some(target) = target {
+        readable(repo, target)?;
+    }
+    match found.and_then(|reference| reference.peel(git2::ObjectType::Commit)) {
         Ok(object) => Ok(Some(object.id())),
         Err(error) if is_nothing(&error) => Ok(None),
         Err(error) => Err(Stop::new(
@@ -314,6 +329,17 @@ pub fn of_ref(repo: &Repository, name: &str) -> Result<Option<Oid>> {
             format!("{name} cannot be read: {}", error.message()),
         )
         .into()),
+    }
+}
+
+/// That git can read this object without waiting for what stands in its place.
+///
+/// # Errors
+/// Exit 2.
+pub(super) fn readable(repo: &Repository, id: Oid) -> Result<(), Stop> {
+    match Loose::of(&repo.commondir().join("objects")).is_obstructed(&from_git2(id)) {
+        true => Err(unreadable(id, OBSTRUCTED)),
+        false => Ok(()),
     }
 }
 

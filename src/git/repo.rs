@@ -124,6 +124,9 @@ impl Checkout {
                 Stop::new(Exit::PolicyUnusable, format!("cannot read HEAD: {}", error.message()))
             }
         })?;
+        if let Some(target) = head.target() {
+            super::range::readable(&self.repo, target)?;
+        }
         let commit = head.peel_to_commit().map_err(|error| {
             Stop::new(
                 Exit::PolicyUnusable,

@@ -11,11 +11,13 @@ use git2::ObjectType;
 use crate::gate::tree::{Blobs, Fault, Folder, Item, parse};
 use crate::gate::{Entry, Oid, Tree, Unreadable};
 
-use super::packs::{Packs, Place};
-use super::{from_git2, to_git2};
+use super::from_git2;
+use super::loose::{Loose, OBSTRUCTED};
+use super::objects::{LARGEST, Objects, Store, threads};
+use super::packs::Place;
 
-/// A tree in a repository's object store. Each object that is read has the hash it is asked for: `Packs` checks that,
-/// and so does libgit2, which reads what lies elsewhere. Neither looks at replace refs or runs a program.
+/// A tree in a repository's object store. Each object that is read has the hash it is asked for: `Packs` and `Loose`
+/// check that, and so does libgit2, which reads what lies elsewhere. None looks at replace refs or runs a program.
 pub struct GitTree<'a> {
     repo: &'a git2::Repository,
     root: Oid,
@@ -32,14 +34,14 @@ pub struct Folders(Rc<Known>);
 #[derive(Default)]
 struct Known {
     folders: RefCell<HashMap<Oid, Rc<Folder>>>,
-    packs: OnceCell<Packs>,
+    objects: OnceCell<Objects>,
 }
 
 impl Folders {
-    fn packs(&self, repo: &git2::Repository) -> &Packs {
+    fn objects(&self, repo: &git2::Repository) -> &Objects {
         self.0
-            .packs
-            .get_or_init(|| Packs::of(&repo.commondir().join("objects")))
+            .objects
+            .get_or_init(|| Objects::of(&repo.commondir().join("objects")))
     }
 }
 
@@ -66,6 +68,11 @@ impl<'a> GitTree<'a> {
 
     /// The tree of a commit.
     pub fn of_commit(repo: &'a git2::Repository, commit: git2::Oid) -> Result<GitTree<'a>, Unreadable> {
+        if Loose::of(&repo.commondir().join("objects")).is_obstructed(&from_git2(commit)) {
+            return Err(Unreadable {
+                what: format!("commit {commit}: {OBSTRUCTED}"),
+            });
+        }
         let commit = repo
             .find_commit(commit)
             .map_err(|error| unreadable("commit", commit, &error))?;
@@ -93,66 +100,14 @@ impl<'a> GitTree<'a> {
 
 /// Reads a folder by its bytes, and not by libgit2, which passes over what git would not have written.
 fn folder(store: &Store, id: &Oid, place: Option<Place>) -> Result<Folder, Unreadable> {
-    let (kind, bytes) = match store.packed(id, place) {
-        Some(object) => object,
-        None => {
-            let read = |error: git2::Error| unreadable("tree", id, &error);
-            let object = store.odb.read(to_git2(id).map_err(read)?).map_err(read)?;
-            (object.kind(), object.data().to_vec())
-        }
-    };
     let damaged = |why: String| Unreadable {
         what: format!("tree {id}: {why}"),
     };
+    let (kind, bytes) = store.read(id, place, LARGEST).map_err(damaged)?;
     if kind != ObjectType::Tree {
         return Err(damaged(format!("it is a {kind}")));
     }
     parse(bytes, id.as_bytes().len()).map_err(|why| damaged(why.to_owned()))
-}
-
-/// How many threads are worth it.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |count| count.get().min(8))
-}
-
-/// The objects of a repository, which several threads may read.
-struct Store<'a> {
-    odb: git2::Odb<'a>,
-    packs: &'a Packs,
-}
-
-impl Store<'_> {
-    /// An object that is in a pack, at a place that is known or is looked for.
-    fn packed(&self, id: &Oid, place: Option<Place>) -> Option<(ObjectType, Vec<u8>)> {
-        match place {
-            Some(place) => self.packs.read_at(id, place),
-            None => self.packs.read(id),
-        }
-    }
-}
-
-impl Blobs for Store<'_> {
-    fn content(&self, id: &Oid, limit: u64) -> Option<Vec<u8>> {
-        if let Some((ObjectType::Blob, content)) = self.packs.read(id) {
-            return (content.len() as u64 <= limit).then_some(content);
-        }
-        let id = to_git2(id).ok()?;
-        // Whether it is too large is asked first: an object is read as a whole.
-        let (size, kind) = self.odb.read_header(id).ok()?;
-        if kind != ObjectType::Blob || size as u64 > limit {
-            return None;
-        }
-        let object = self.odb.read(id).ok()?;
-        (object.kind() == ObjectType::Blob && object.len() as u64 <= limit).then(|| object.data().to_vec())
-    }
-
-    fn order(&self, ids: &[Oid]) -> Vec<u64> {
-        self.packs.order(ids)
-    }
-
-    fn threads(&self) -> usize {
-        threads()
-    }
 }
 
 fn unreadable(kind: &str, id: impl std::fmt::Display, error: &git2::Error) -> Unreadable {
@@ -164,8 +119,8 @@ fn unreadable(kind: &str, id: impl std::fmt::Display, error: &git2::Error) -> Un
 impl GitTree<'_> {
     fn store_of(&self, kind: &str, id: &Oid) -> Result<Store<'_>, Unreadable> {
         let odb = self.repo.odb().map_err(|error| unreadable(kind, id, &error))?;
-        let packs = self.folders.packs(self.repo);
-        Ok(Store { odb, packs })
+        let objects = self.folders.objects(self.repo);
+        Ok(Store::of(odb, objects))
     }
 }
 
@@ -205,9 +160,9 @@ impl Tree for GitTree<'_> {
             return;
         }
         let Ok(odb) = self.repo.odb() else { return };
-        let packs = self.folders.packs(self.repo);
-        let store = Store { odb, packs };
-        let mut missing: Vec<(Option<Place>, Oid)> = packs.find(&missing).into_iter().zip(missing).collect();
+        let objects = self.folders.objects(self.repo);
+        let store = Store::of(odb, objects);
+        let mut missing: Vec<(Option<Place>, Oid)> = objects.find(&missing).into_iter().zip(missing).collect();
         missing.sort_unstable();
         // A few at a time, so that who starts late or has the large ones is waited for the least.
         let (next, run) = (AtomicUsize::new(0), missing.len().div_ceil(threads() * 4));
@@ -239,28 +194,29 @@ impl Tree for GitTree<'_> {
 
     fn blobs(&self) -> Option<Box<dyn Blobs + '_>> {
         let odb = self.repo.odb().ok()?;
-        let packs = self.folders.packs(self.repo);
-        Some(Box::new(Store { odb, packs }))
+        let objects = self.folders.objects(self.repo);
+        Some(Box::new(Store::of(odb, objects)))
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, Unreadable> {
-        if let Some((ObjectType::Blob, content)) = self.folders.packs(self.repo).read(id) {
-            return Ok(content);
-        }
-        let read = |error: git2::Error| unreadable("blob", id, &error);
-        let blob = self.repo.find_blob(to_git2(id).map_err(read)?).map_err(read)?;
-        Ok(blob.content().to_vec())
+        let read = self.store_of("blob", id)?.read(id, None, LARGEST);
+        blob_of(id, read)
     }
 
     fn blob_size(&self, id: &Oid) -> Result<u64, Unreadable> {
-        let read = |error: git2::Error| unreadable("blob", id, &error);
-        let odb = self.repo.odb().map_err(read)?;
-        let (size, kind) = odb.read_header(to_git2(id).map_err(read)?).map_err(read)?;
-        match kind {
-            ObjectType::Blob => Ok(size as u64),
-            other => Err(Unreadable {
-                what: format!("blob {id}: it is a {other}"),
-            }),
-        }
+        let head = self.store_of("blob", id)?.head(id);
+        blob_of(id, head)
     }
+}
+
+/// What was read of an object that is to be a blob.
+fn blob_of<T>(id: &Oid, read: Result<(ObjectType, T), String>) -> Result<T, Unreadable> {
+    let why = match read {
+        Ok((ObjectType::Blob, found)) => return Ok(found),
+        Ok((other, _)) => format!("it is a {other}"),
+        Err(why) => why,
+    };
+    Err(Unreadable {
+        what: format!("blob {id}: {why}"),
+    })
 }

@@ -20,6 +20,7 @@ mod manifest_entries;
 mod named_files;
 mod native;
 mod next_steps;
+mod objects;
 mod own_names;
 mod packages;
 mod packs;

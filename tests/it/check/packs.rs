@@ -24,7 +24,8 @@ fn scene() -> Repo {
     repo
 }
 
-fn file(repo: &Repo, ending: &str) -> PathBuf {
+/// A file of the pack.
+pub(super) fn file(repo: &Repo, ending: &str) -> PathBuf {
     let entries = fs::read_dir(repo.root.join(".git/objects/pack")).expect("a folder");
     let mut paths = entries.map(|entry| entry.expect("an entry").path());
     (paths.find(|path| path.extension().is_some_and(|found| found == ending))).expect("a pack")
