@@ -61,14 +61,31 @@ struct Found {
 /// Every different value in a content, in the order of their places. Text in UTF-16 is read too, and text between
 /// NUL bytes: whether git takes a file for binary says nothing about who can read it.
 pub fn search(content: &[u8]) -> Vec<Hit> {
+    search_by(content, WINDOW)
+}
+
+/// [`search`], with the content decoded in windows of so many bytes.
+fn search_by(content: &[u8], window: usize) -> Vec<Hit> {
     let mut hits = scan(content);
-    for decoded in decoded(content) {
-        let known: HashSet<String> = hits.iter().map(|hit| hit.fingerprint.clone()).collect();
-        let more = scan(&decoded).into_iter();
-        hits.extend(
-            more.filter(|hit| !known.contains(&hit.fingerprint))
-                .map(|hit| Hit { span: None, ..hit }),
-        );
+    for decode in decoders(content) {
+        let mut lines = 0;
+        for start in (0..content.len()).step_by(window) {
+            let (own, next) = content[start..].split_at(window.min(content.len() - start));
+            let mut text = decode(own);
+            let end = text.len();
+            let found = text.iter().filter(|byte| **byte == b'\n').count();
+            text.extend(decode(&next[..next.len().min(OVERLAP)]));
+            let known: HashSet<String> = hits.iter().map(|hit| hit.fingerprint.clone()).collect();
+            // What begins further on is found whole in the next window.
+            let begins_here = |hit: &Hit| hit.span.as_ref().is_some_and(|span| span.start < end);
+            let more = scan(&text).into_iter().filter(begins_here);
+            hits.extend(more.filter(|hit| !known.contains(&hit.fingerprint)).map(|hit| Hit {
+                span: None,
+                line: hit.line.saturating_add(lines),
+                ..hit
+            }));
+            lines = lines.saturating_add(u32::try_from(found).unwrap_or(u32::MAX));
+        }
     }
     hits
 }
@@ -104,18 +121,28 @@ pub fn masked(text: &str) -> String {
     "(left out: it holds credentials)\n".to_owned()
 }
 
+/// Bytes of a content that are decoded at a time; of an even number, since units of UTF-16 have two.
+const WINDOW: usize = 8 * 1024 * 1024;
+/// Bytes after them that a value which begins in them can reach into: the largest private keys have some 13,000
+/// letters of two bytes.
+const OVERLAP: usize = 128 * 1024;
+
+/// How a part of the content is read.
+type Decode = fn(&[u8]) -> Vec<u8>;
+
 /// UTF-16 by its byte order mark, and what is left without NUL bytes, which is what UTF-16 without one and strings in
 /// a binary file come to, also where a mark is none and the text begins at an odd place.
-fn decoded(content: &[u8]) -> Vec<Vec<u8>> {
+fn decoders(content: &[u8]) -> Vec<Decode> {
     let mut all = Vec::new();
-    let unit: Option<fn([u8; 2]) -> u16> = match content {
-        [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
+    let by_mark: Option<Decode> = match content {
+        [0xff, 0xfe, ..] => Some(|part| utf16(part, u16::from_le_bytes)),
+        [0xfe, 0xff, ..] => Some(|part| utf16(part, u16::from_be_bytes)),
         _ => None,
     };
-    all.extend(unit.map(|unit| utf16(content, unit)));
-    if content.contains(&0) {
-        all.push(content.iter().copied().filter(|&byte| byte != 0).collect());
+    all.extend(by_mark);
+    if memchr::memchr(0, content).is_some() {
+        let without: Decode = |part| part.iter().copied().filter(|&byte| byte != 0).collect();
+        all.push(without);
     }
     all
 }

@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use flate2::read::ZlibDecoder;
 use git2::ObjectType;
 use rustix::fs::{Mode, OFlags};
-use sha1::{Digest, Sha1};
 
 use crate::gate::Oid;
+
+use super::packs::is_hash;
 
 /// Longest header (bytes): the longest type, a blank, 20 digits, NUL.
 const MAX_HEADER: usize = "commit ".len() + 20 + 1;
@@ -71,10 +72,7 @@ impl Loose {
         if data.len() as u64 != size {
             return Err("its file is damaged: the size that it names is not the one that it has".to_owned());
         }
-        let mut hash = Sha1::new();
-        hash.update(format!("{} {size}\0", kind.str()));
-        hash.update(&data);
-        match hash.finalize()[..] == *id.as_bytes() {
+        match is_hash(id, kind, &data) {
             true => Ok(Some((kind, data))),
             false => Err("its file is damaged: the content has another id".to_owned()),
         }

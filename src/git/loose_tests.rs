@@ -1,5 +1,7 @@
 use std::io::Write;
 
+use sha1::{Digest, Sha1};
+
 use super::*;
 
 fn zlib(bytes: &[u8]) -> Vec<u8> {

@@ -71,9 +71,11 @@ impl<'a> Store<'a> {
             };
         }
         // git, too, looks into packs first.
-        if !self.objects.packs.has(id)
-            && let Some(object) = self.objects.loose.read(id, limit)?
-        {
+        let own = match self.objects.packs.has(id) {
+            true => self.objects.packs.read_large(id, limit),
+            false => self.objects.loose.read(id, limit)?,
+        };
+        if let Some(object) = own {
             return Ok(object);
         }
         let (_, size) = self.head(id)?;

@@ -12,10 +12,12 @@ mod index;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use flate2::bufread::ZlibDecoder;
 use git2::ObjectType;
 use libdeflater::Decompressor;
 use sha1::{Digest, Sha1};
@@ -118,6 +120,31 @@ impl Packs {
         }
     }
 
+    /// An object that is too large for [`Packs::read`] and is no delta, as one of more than `core.bigFileThreshold` never
+    /// is; without the second copy that libgit2 would need.
+    pub(super) fn read_large(&self, id: &Oid, limit: u64) -> Option<(ObjectType, Vec<u8>)> {
+        let place = self.place(id)?;
+        let pack = self.packs.get(place.pack)?;
+        let Start { kind, size, used, .. } = pack.start(place.offset, &mut Vec::new())?;
+        let kind = whole(kind)?;
+        if size as u64 > limit {
+            return None;
+        }
+        let rest = BufReader::with_capacity(
+            1 << 18,
+            From {
+                file: &pack.data,
+                offset: place.offset + used as u64,
+            },
+        );
+        let mut data = Vec::new();
+        let inflated = ZlibDecoder::new(rest)
+            .take(size as u64 + 1)
+            .read_to_end(&mut data)
+            .ok()?;
+        (inflated == size && is_hash(id, kind, &data)).then_some((kind, data))
+    }
+
     /// Where the objects with these ids lie.
     pub(super) fn find(&self, ids: &[Oid]) -> Vec<Option<Place>> {
         let mut wanted: Vec<(&[u8], usize)> = ids.iter().enumerate().map(|(at, id)| (id.as_bytes(), at)).collect();
@@ -189,13 +216,7 @@ impl Packs {
     /// The object with this id, which was found there.
     pub(super) fn read_at(&self, id: &Oid, place: Place) -> Option<(ObjectType, Vec<u8>)> {
         let object = SCRATCH.with_borrow_mut(|scratch| self.object(place, scratch))?;
-        let mut hash = Sha1::new();
-        hash.update(format!("{} {}\0", object.kind.str(), object.data.len()));
-        hash.update(&*object.data);
-        if hash.finalize()[..] != *id.as_bytes() {
-            return None;
-        }
-        Some((object.kind, Arc::unwrap_or_clone(object.data)))
+        is_hash(id, object.kind, &object.data).then(|| (object.kind, Arc::unwrap_or_clone(object.data)))
     }
 
     /// What lies there, whatever its id.
@@ -243,6 +264,28 @@ impl Packs {
         if kept.objects.insert(place, object.clone()).is_none() {
             kept.bytes += object.data.len();
         }
+    }
+}
+
+/// Whether an object of this type and content has this id.
+pub(super) fn is_hash(id: &Oid, kind: ObjectType, content: &[u8]) -> bool {
+    let mut hash = Sha1::new();
+    hash.update(format!("{} {}\0", kind.str(), content.len()));
+    hash.update(content);
+    hash.finalize()[..] == *id.as_bytes()
+}
+
+/// A file from a place on, whoever else reads it.
+struct From<'a> {
+    file: &'a File,
+    offset: u64,
+}
+
+impl Read for From<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read_at(buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
     }
 }
 

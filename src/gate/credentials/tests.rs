@@ -299,3 +299,26 @@ fn hostile_text_takes_no_long_time() {
         let _ = search(text.as_bytes());
     }
 }
+
+#[test]
+fn a_value_is_found_once_wherever_windows_of_a_large_content_meet() {
+    let (key, token) = (pem("RSA PRIVATE KEY"), values().remove(0).1);
+    let whole = [search(key.as_bytes()), search(token.as_bytes())].concat();
+    let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let window = 32 * 1024;
+    for before in [0, 2, 40, 100, 300, 1000] {
+        // Lines of 64 bytes each up to a little before the second window.
+        let mut content = [0xff, 0xfe].to_vec();
+        let fill = wide(&format!("{}\n", ".".repeat(31)));
+        while content.len() + fill.len() <= window - before {
+            content.extend(&fill);
+        }
+        let lines = content.chunks_exact(2).filter(|unit| unit == b"\n\0").count();
+        content.extend(wide(&key));
+        content.extend(wide(&format!("\n{token}\n")));
+        let found = search_by(&content, window);
+        let told = |hits: &[Hit]| -> Vec<String> { hits.iter().map(|hit| hit.fingerprint.clone()).collect() };
+        assert_eq!(told(&found), told(&whole), "{before}");
+        assert_eq!(found[0].line as usize, lines + 1, "{before}");
+    }
+}
