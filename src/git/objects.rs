@@ -5,6 +5,7 @@
 //! all memory for, or stumble over.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use git2::ObjectType;
 
@@ -41,7 +42,9 @@ impl Objects {
 
 /// How many threads are worth it.
 pub(super) fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |count| count.get().min(8))
+    // Asked once: the answer takes reading a dozen files of the kernel.
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get().min(8)))
 }
 
 /// The objects of a repository, which several threads may read.
