@@ -36,7 +36,7 @@ pub fn detached_json(report: &detach::Report) -> String {
         "schema": "agentgate/detached/1", "job_id": begun.job_id, "record": begun.record.to_string_lossy(), "pid": pid,
         "exit": 0,
     });
-    format!("{object:#}\n")
+    super::json::plain(&format!("{object:#}\n"))
 }
 
 pub fn attach(report: &attach::Report) -> (String, String) {
@@ -77,7 +77,7 @@ pub fn attach_json(report: &attach::Report) -> String {
             "exit": report.exit().code(),
         }),
     };
-    format!("{object:#}\n")
+    super::json::plain(&format!("{object:#}\n"))
 }
 
 /// Each job as its own `resume` would have told it; a blank line between two.

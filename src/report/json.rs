@@ -72,12 +72,33 @@ pub fn render(outcome: &Outcome) -> String {
             })).collect::<Vec<_>>(),
         }),
     };
-    format!("{value:#}\n")
+    plain(&format!("{value:#}\n"))
 }
 
 /// An event as it stands in the file.
 pub fn event(line: &Line) -> String {
-    format!("{}\n", Value::Object(line.json.clone()))
+    let text = Value::Object(line.json.clone()).to_string();
+    format!("{}\n", plain(&text))
+}
+
+/// The same JSON with characters as escapes that a terminal would not show, or act on: outside of its strings JSON has
+/// none of them, so that nobody who parses it sees a difference.
+pub(super) fn plain(json: &str) -> String {
+    let is_shown = |c: char| match c {
+        '\u{7f}' => false,
+        c => c.is_ascii() || c.escape_debug().len() == 1,
+    };
+    if json.chars().all(is_shown) {
+        return json.to_owned();
+    }
+    let mut text = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_shown(c) {
+            true => text.push(c),
+            false => (c.encode_utf16(&mut [0; 2]).iter()).for_each(|unit| text.push_str(&format!("\\u{unit:04x}"))),
+        }
+    }
+    text
 }
 
 /// The text of the object of a `check`.
@@ -90,7 +111,7 @@ pub fn check(report: &check::Report) -> String {
     object["merge_base"] = report.merge_base.clone().into();
     object["head"] = report.head.clone().into();
     object["commits"] = report.commits.into();
-    format!("{object:#}\n")
+    plain(&format!("{object:#}\n"))
 }
 
 fn doctor(report: &doctor::Report) -> Value {
@@ -229,5 +250,5 @@ pub fn refusal(stop: &Stop) -> String {
         "error": render::lines(&stop.message),
         "hints": stop.hints.iter().map(|hint| render::lines(hint)).collect::<Vec<_>>(),
     });
-    format!("{value:#}\n")
+    plain(&format!("{value:#}\n"))
 }

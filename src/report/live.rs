@@ -76,12 +76,17 @@ pub fn news(news: News<'_>) {
             let details: Vec<String> = details.map(|(key, value)| format!("{key}={value}")).collect();
             let about = render::path(details.join(" ").as_bytes());
             let at = line.at.parse::<jiff::Timestamp>();
-            let at = at.map_or_else(|_| line.at.clone(), |at| at.strftime("%H:%M:%SZ").to_string());
-            let text: String = format!("agentgate: {at} {} {about}", render::path(line.kind.as_bytes()))
-                .chars()
-                .take(LONGEST)
-                .collect();
-            stderr(&format!("{}\n", text.trim_end()));
+            let at = at.map_or_else(
+                |_| render::path(line.at.as_bytes()),
+                |at| at.strftime("%H:%M:%SZ").to_string(),
+            );
+            let text = format!("agentgate: {at} {} {about}", render::path(line.kind.as_bytes()));
+            let text = match text.char_indices().nth(LONGEST) {
+                // `log` shows it whole.
+                Some((end, _)) => format!("{} ...", text[..end].trim_end()),
+                None => text.trim_end().to_owned(),
+            };
+            stderr(&format!("{text}\n"));
         }
     }
 }

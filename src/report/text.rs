@@ -268,9 +268,11 @@ pub fn event(line: &Line) -> String {
     };
     // All of one width; the log itself leaves zeros out.
     let at = line.at.parse::<jiff::Timestamp>();
-    let at = at.map_or_else(|_| line.at.clone(), |at| format!("{at:.3}"));
-    let mut text = format!("{:>3}  {at}  {}{known}\n", line.seq, line.kind);
+    let at = at.map_or_else(|_| render::path(line.at.as_bytes()), |at| format!("{at:.3}"));
+    let kind = render::path(line.kind.as_bytes());
+    let mut text = format!("{:>3}  {at}  {kind}{known}\n", line.seq);
     for (key, value) in jobs::details(&line.json) {
+        let key = render::path(key.as_bytes());
         text.push_str(&format!("       {key}: {}\n", render::path(value.as_bytes())));
     }
     text

@@ -332,3 +332,24 @@ fn status_lists_worktrees_that_people_made() {
     repo.agentgate(["status"])
         .expect(0, &["worktree  hand at", "locked mine", "missing"]);
 }
+
+#[test]
+fn what_no_terminal_shows_is_an_escape_in_json_as_in_text() {
+    let repo = with_kept();
+    repo.tampered("an event of a kind that nobody writes");
+    append_line(&repo, 1, "odd\u{202e}\u{9b}\u{7f}\u{e0041}kind");
+    for line in [
+        &["log", JOB, "--json"][..],
+        &["log", JOB],
+        &["log", JOB, "--follow", "--json"],
+    ] {
+        let shown = repo.agentgate(line).stdout;
+        let hidden = ['\u{202e}', '\u{9b}', '\u{7f}', '\u{e0041}'];
+        assert!(!shown.contains(hidden), "{line:?}: {}", shown.escape_debug());
+        assert!(shown.contains("odd"), "{line:?}: {shown}");
+    }
+    let json = repo.agentgate(["log", JOB, "--json"]).stdout;
+    assert!(json.contains("odd\\u202e\\u009b\\u007f\\udb40\\udc41kind"), "{json}");
+    let last: Value = serde_json::from_str(json.lines().last().expect("a line")).expect("it is JSON");
+    assert_eq!(last["event"], "odd\u{202e}\u{9b}\u{7f}\u{e0041}kind");
+}
