@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::on_branch;
 use crate::support::repo::Repo;
+use crate::support::tokens;
 
 const LINE: [&str; 3] = ["check", "--base", "main"];
 
@@ -97,4 +98,22 @@ fn a_type_in_a_pack_that_git_has_not_is_2() {
             assert!(!outcome.stderr.contains("panicked"), "{kind}: {outcome}");
         }
     }
+}
+
+#[test]
+fn a_large_file_is_searched_to_its_end_wherever_it_lies() {
+    let repo = on_branch();
+    // Nothing that deflate could make smaller, so that packs keep it whole.
+    let mut bytes: Vec<u8> = (0..6_000_000u64)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8)
+        .collect();
+    bytes.extend(format!("\0key={}\n", tokens::github()).bytes());
+    repo.write("payments/model.bin", bytes);
+    repo.commit("a model");
+    let loose = repo.agentgate(LINE);
+    loose.expect(24, &["payments/model.bin"]);
+    repo.git(["repack", "-qad"]);
+    repo.git(["prune-packed"]);
+    let packed = repo.agentgate(LINE);
+    assert_eq!((packed.code, &packed.stdout), (24, &loose.stdout), "{packed}");
 }
