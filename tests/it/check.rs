@@ -9,6 +9,7 @@ mod dependencies;
 mod import_cases;
 mod imports_braces;
 mod imports_copies;
+mod imports_dotted;
 mod imports_loaders;
 mod imports_names;
 mod imports_packages;

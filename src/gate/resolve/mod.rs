@@ -13,6 +13,7 @@
 mod c;
 mod cargo;
 mod csharp;
+mod csharp_heads;
 mod files;
 mod go;
 mod javascript;
@@ -38,6 +39,7 @@ mod tsconfig;
 use crate::gate::imports::{Import, ImportKind, Language, VENDORED, VENDORS};
 use crate::gate::tree::{Tree, Unreadable};
 
+pub use csharp_heads::Head;
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
 pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
@@ -220,6 +222,21 @@ impl<'a> Resolver<'a> {
                 ..import.clone()
             })
             .collect())
+    }
+
+    /// What the first name of a dotted name of C# is, as far as this tree and the base tell: an agent that declares a
+    /// type of that name makes it no type.
+    pub fn head(&mut self, base: &mut Resolver, import: &Import) -> Result<Head, Unreadable> {
+        let before = base.known()?;
+        let before = csharp::namespaces(&before.files, &mut before.csharp)?;
+        let known = self.known()?;
+        let namespaces = csharp::namespaces(&known.files, &mut known.csharp)?;
+        let head = namespaces.head(&import.identity).max(before.head(&import.identity));
+        let is_declared = import.first_segment().is_some_and(|first| before.declares(first));
+        Ok(match head {
+            Head::Root if is_declared => Head::Unknown,
+            head => head,
+        })
     }
 
     /// The files that declare exactly the package or namespace of this name, sorted: of Java, Kotlin and C#, where a
