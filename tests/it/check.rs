@@ -14,6 +14,7 @@ mod imports_loaders;
 mod imports_names;
 mod imports_packages;
 mod imports_paths;
+mod imports_standard;
 mod led_elsewhere;
 mod limits;
 mod malformed;
