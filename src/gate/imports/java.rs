@@ -289,15 +289,22 @@ pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &
     let name = cursor.bytes(chain[lower]);
     let follows = chain.get(lower + 1).copied();
     let is_type = lower > 0 && position.is_type(cursor, follows);
-    if lower == 1 && name.iter().any(u8::is_ascii_lowercase) && is_type {
-        return certain(2);
-    }
-    if lower < 2 {
-        return None;
-    }
     // `MIN < config.redis.MAX` and `f(MIN < order.Total.x(), y)` have no generic arguments.
     let may_close =
         |bytes: &[u8]| !position.is_in_generics() || follows.is_none() && bytes.contains(&cursor.next_byte());
+    if lower < 2 {
+        let is_name = name.iter().any(u8::is_ascii_lowercase) || name.len() == 1 && may_close(b">");
+        return if lower == 1 && is_name && is_type {
+            certain(2)
+        } else {
+            None
+        };
+    }
+    // In Java what a statement calls without `new` is a method; in brackets it may be a pattern.
+    let may_call = matches!(before.kind, Kind::Punct(b';' | b'{' | b'}' | b'='));
+    if may_call && follows.is_none() && cursor.next_byte() == b'(' && position.is_of(Dialect::Java) {
+        return None;
+    }
     let is_plain = name.iter().any(u8::is_ascii_lowercase) && !name.contains(&b'_');
     let is_certain = match is_plain {
         true => is_type && may_close(b">,&["),

@@ -231,6 +231,11 @@ fn a_package_of_java_counts_where_no_variable_hides_it() {
         "List<redis.clients.X> x;",
         "void f() { g((redis.clients.X) y); }",
         "void f() { g(redis.clients.X::new); }",
+        "redis.X x;",
+        "List<redis.X> x;",
+        "void f() { g(new redis.X()); }",
+        "void f() { g(new <A> redis.clients.Jedis()); }",
+        "void f() { if (x instanceof A(redis.clients.Jedis(int y))) { } }",
     ] {
         for rule in rules {
             check(rule, &[], "app/A.java", &java(members)).expect(5, &["app/A.java:4"]);
@@ -239,6 +244,8 @@ fn a_package_of_java_counts_where_no_variable_hides_it() {
     for members in [
         "void f(P redis) { redis.axis.X.get(); }",
         "void f() { g(redis.axis.X); }",
+        "void f() { g(redis.X, redis.X.y()); }",
+        "void f() { redis.clients.Open(); }",
         "void f() { if (MIN < redis.axis.MAX && a) { } }",
     ] {
         check(rules[0], &[], "app/A.java", &java(members)).expect(0, &[]);
