@@ -190,6 +190,10 @@ fn a_variable_of_java_hides_a_package_of_its_name() {
         "void f(Settings[] settings) { settings.redis.Mode.FAST.name(); }",
         "record P(Settings settings) { void f() { settings.redis.Mode.FAST.name(); } }",
         "void f(Object o) { if (o instanceof Settings settings) { settings.redis.Mode.FAST.name(); } }",
+        "void f(Object o) { if (o instanceof P(Settings settings) && settings.redis.Mode == null) { } }",
+        "boolean f(Object o) { return o instanceof Settings settings && g(settings.redis.Mode.FAST); }",
+        "void f(Object o) { switch (o) { case Settings settings when settings.redis.Mode.x() -> g(); } }",
+        "void f(Object o) { switch (o) { case P(Settings settings) -> g(settings.redis.Mode.FAST); } }",
         "class B { void f() { settings.redis.Mode.FAST.name(); } } static Settings settings;",
     ] {
         for rule in rules {
@@ -213,6 +217,7 @@ fn a_package_of_java_counts_where_no_variable_hides_it() {
         "void f() { for (R redis : all) g(); redis.clients.Jedis.connect(); }",
         "void f() { switch (x) { case redis -> redis.clients.Jedis.connect(); } }",
         "void f() { redis: for (;;) { if (x) break redis; redis.clients.Jedis.connect(); } }",
+        "void f() { if (x instanceof Redis redis) { } redis.clients.Jedis.connect(); }",
         "abstract void g(Redis redis); void f() { redis.clients.Jedis.connect(); }",
         "class B { Redis redis; } void f() { redis.clients.Jedis.connect(); }",
         "@X(redis = 1) void f() { redis.clients.Jedis.connect(); }",

@@ -3,8 +3,8 @@
 //!
 //! A variable hides a package only where it is seen: another method's `int redis` hides nothing. Fields are seen in all
 //! of their class, parameters in the block, statement or expression behind their list, local variables from their
-//! declaration to the end of their block. A word counts as declared where a type stands before it. What is inherited,
-//! and variables of patterns beyond the brackets behind them, are not known here. Each place keeps its block alone and
+//! declaration to the end of their block, those of patterns as parameters are. A word counts as declared where a type
+//! stands before it. What is inherited is not known here. Each place keeps its block alone and
 //! is settled when the file has ended, so that the work is linear; more than [`MAX_DEPTH`] blocks around hide nothing.
 
 use std::collections::{HashMap, HashSet};
@@ -107,9 +107,18 @@ impl<'a> Scopes<'a> {
             b')' | b':' => open.is_round && !cursor.is_scope_next(),
             _ => false,
         };
-        if has_type && is_end {
+        // `x instanceof T t && t.y`, `case T t when t.y`
+        let is_pattern = match next {
+            b'&' | b'?' => true,
+            b':' => !open.is_round && !cursor.is_scope_next(),
+            b'w' => cursor.is_word(cursor.peek(), b"when"),
+            _ => false,
+        };
+        if has_type && (is_end || is_pattern) {
             if open.is_round {
                 open.declared.push_some(name);
+            } else if is_pattern {
+                open.parameters.push_some(name);
             } else {
                 open.goes_on = matches!(next, b'=' | b',');
                 let block = open.block;
@@ -167,12 +176,15 @@ impl<'a> Scopes<'a> {
     fn end_list(&mut self, cursor: Cursor<'a>) {
         let Some(list) = self.open.pop() else { return };
         let Some(open) = self.open.last_mut() else { return };
-        let bare = match is_arrow(cursor) {
-            true => list.bare,
-            false => Vec::new(),
+        let is_lambda = is_arrow(cursor);
+        // In brackets they are a pattern's: `if (x instanceof T(U u) && u.y)`.
+        let seen = match open.is_round && !is_lambda {
+            true => &mut open.declared,
+            false => &mut open.parameters,
         };
+        let bare = list.bare.into_iter().filter(|_| is_lambda);
         for name in list.declared.into_iter().chain(bare) {
-            open.parameters.push_some(name);
+            seen.push_some(name);
         }
     }
 
