@@ -88,7 +88,7 @@ impl Heads {
         }
         if is_telling {
             Head::Root
-        } else if self.declares(first) || listed(TYPES, first) {
+        } else if self.declares(first) || listed(TYPES, first) || is_interface(first) {
             Head::Type
         } else {
             Head::Unknown
@@ -111,6 +111,14 @@ fn using(line: &str) -> Option<&str> {
     let name = name.trim_end();
     let name = name.strip_prefix("global::").unwrap_or(name);
     (!name.is_empty() && name.chars().all(|c| is_name(c) || c == '.')).then_some(name)
+}
+
+/// Whether a name is written like an interface's, which a member may be declared to be of (`IList.Add`).
+fn is_interface(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next() == Some('I')
+        && letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(char::is_lowercase)
 }
 
 fn is_name(c: char) -> bool {
@@ -150,13 +158,14 @@ const WORDS: &str = "api app application cache client common config configuratio
     utils validation value view web window windows";
 
 /// Types that nearly every file may use and that come with the framework, and what a controller or a page has.
-const TYPES: &str = "Activator Activity AppContext AppDomain Array Assembly Assert BindingFlags BitConverter Buffer \
-    CancellationToken Clients Clipboard Console Context Convert Cookies CultureInfo DateOnly DateTime \
-    DateTimeOffset Debug Dispatcher Directory Dns Encoding Enum Enumerable Environment File GC Guid \
-    HttpContext HttpMethod HttpStatusCode IPAddress JsonNamingPolicy JsonSerializer Math MemoryMarshal \
-    ModelState Path Process Regex Request Response RouteData RuntimeInformation Session String \
-    StringComparer StringComparison Task TempData Thread TimeOnly TimeSpan TimeZoneInfo Type Uri Url \
-    User Version ViewBag ViewData";
+const TYPES: &str = "Activator Activity AppContext AppDomain Array Assembly Assert BindingFlags BitConverter \
+    Buffer CancellationToken Clients Clipboard Comparer Console Context Control Convert Cookies CultureInfo \
+    DateOnly DateTime DateTimeOffset Debug Directory Dispatcher Dns Encoding Enum Enumerable Environment File \
+    GC Guid HttpClient HttpContext HttpMethod HttpStatusCode IPAddress IntPtr Interlocked JsonNamingPolicy \
+    JsonSerializer ListView Marshal Math MemoryMarshal ModelState Monitor Path Process Properties Regex \
+    Registry Request Resources Response RouteData RuntimeInformation Screen Session Stopwatch String \
+    StringComparer StringComparison Task TempData Thread TimeOnly TimeSpan TimeZone TimeZoneInfo Trace Type \
+    Uri Url User Version ViewBag ViewData Volatile WebRequestMethods";
 
 #[cfg(test)]
 mod tests {
@@ -191,6 +200,8 @@ mod tests {
             ("subclass A", "A.B.C", Head::Unknown),
             ("", "Newtonsoft.Json.JsonConvert", Head::Root),
             ("", "User.Identity.Name", Head::Type),
+            ("", "IList.Add.X", Head::Type),
+            ("using ICSharp.X;", "ICSharp.Y.Z", Head::Root),
             ("", "A.B.C", Head::Unknown),
         ] {
             assert_eq!(head(source, name), expected, "{source} {name}");
