@@ -308,9 +308,10 @@ pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &
     let is_plain = name.iter().any(u8::is_ascii_lowercase) && !name.contains(&b'_');
     let is_certain = match is_plain {
         true => is_type && may_close(b">,&["),
-        false => is_type && may_close(b">") || stands_as_type(cursor, chain, lower, before),
+        false => is_type && may_close(b">") || stands_as_type(cursor, chain, lower, before, position),
     };
-    (is_certain || is_plain || is_called(cursor, chain, lower, position)).then_some(TypePath {
+    let may_be_path = is_plain || is_domain(first) || is_called(cursor, chain, lower, position);
+    (is_certain || may_be_path).then_some(TypePath {
         length: lower + 1,
         is_certain,
     })
@@ -327,10 +328,7 @@ fn is_called(cursor: Cursor<'_>, chain: &[Token], last: usize, position: &Positi
 }
 
 /// Of a name in capitals or with a `_`, which may be a constant's or an unusual method's.
-fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token) -> bool {
-    if is_domain(cursor.bytes(chain[0])) {
-        return true;
-    }
+fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token, position: &Position) -> bool {
     let is_last = last + 1 == chain.len();
     let is_introduced = before.is(b'@')
         || (before.kind == Kind::Word
@@ -339,7 +337,12 @@ fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Toke
                 b"new" | b"extends" | b"implements" | b"throws" | b"instanceof"
             ));
     is_introduced
-        || (is_last && matches!(cursor.peek().kind, Kind::Word | Kind::Scope | Kind::Dots))
+        // In Kotlin a word behind it may be an operator, or begin the next line.
+        || (is_last
+            && position.is_of(Dialect::Java)
+            && matches!(cursor.peek().kind, Kind::Word | Kind::Dots)
+            && !cursor.is_word(cursor.peek(), b"instanceof"))
+        || (is_last && cursor.peek().kind == Kind::Scope)
         || (!is_last && cursor.is_word(chain[last + 1], b"class"))
 }
 

@@ -13,6 +13,10 @@ use std::collections::HashSet;
 
 use memchr::memmem;
 
+use super::{Resolver, csharp};
+use crate::gate::imports::Import;
+use crate::gate::tree::Unreadable;
+
 /// Segments of a name that are looked at.
 const MAX_SEGMENTS: usize = 16;
 /// Names that are kept of one tree; more tell nothing further.
@@ -98,6 +102,23 @@ impl Heads {
     /// Whether a type of this name is declared.
     pub(super) fn declares(&self, name: &str) -> bool {
         self.types.contains(name)
+    }
+}
+
+impl Resolver<'_> {
+    /// What the first name of a dotted name of C# is, as far as this tree and the base tell: an agent that declares a
+    /// type of that name makes it no type.
+    pub fn head(&mut self, base: &mut Resolver, import: &Import) -> Result<Head, Unreadable> {
+        let before = base.known()?;
+        let before = csharp::namespaces(&before.files, &mut before.csharp)?;
+        let known = self.known()?;
+        let namespaces = csharp::namespaces(&known.files, &mut known.csharp)?;
+        let head = namespaces.head(&import.identity).max(before.head(&import.identity));
+        let is_declared = import.first_segment().is_some_and(|first| before.declares(first));
+        Ok(match head {
+            Head::Root if is_declared => Head::Unknown,
+            head => head,
+        })
     }
 }
 

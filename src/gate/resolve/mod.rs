@@ -224,21 +224,6 @@ impl<'a> Resolver<'a> {
             .collect())
     }
 
-    /// What the first name of a dotted name of C# is, as far as this tree and the base tell: an agent that declares a
-    /// type of that name makes it no type.
-    pub fn head(&mut self, base: &mut Resolver, import: &Import) -> Result<Head, Unreadable> {
-        let before = base.known()?;
-        let before = csharp::namespaces(&before.files, &mut before.csharp)?;
-        let known = self.known()?;
-        let namespaces = csharp::namespaces(&known.files, &mut known.csharp)?;
-        let head = namespaces.head(&import.identity).max(before.head(&import.identity));
-        let is_declared = import.first_segment().is_some_and(|first| before.declares(first));
-        Ok(match head {
-            Head::Root if is_declared => Head::Unknown,
-            head => head,
-        })
-    }
-
     /// The files that declare exactly the package or namespace of this name, sorted: of Java, Kotlin and C#, where a
     /// file uses what the others of its package have without any import.
     pub fn declaring(&mut self, language: Language, name: &str) -> Result<Vec<Vec<u8>>, Unreadable> {

@@ -53,6 +53,7 @@ pub fn is_standard(language: Language, import: &Import) -> bool {
                 None => matches!(import.raw.as_str(), "std" | "std.compat"),
             }
         }
+        Language::CSharp if import.kind == ImportKind::Dynamic && compiled::is_system_dll(&import.raw) => true,
         Language::CSharp => compiled::is_framework(import),
         Language::Ruby => listed(RUBY, first),
         Language::Php => import.identity.len() == 1 || first.eq_ignore_ascii_case("Random"),

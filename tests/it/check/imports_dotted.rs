@@ -188,6 +188,7 @@ fn a_variable_of_java_hides_a_package_of_its_name() {
         "void f() { all.map(settings -> { return settings.redis.Mode.FAST; }); }",
         "void f(Settings... settings) { settings.redis.Mode.FAST.name(); }",
         "void f(Settings[] settings) { settings.redis.Mode.FAST.name(); }",
+        "Net net; void f() { g(net.redis.MAX_SIZE); }",
         "record P(Settings settings) { void f() { settings.redis.Mode.FAST.name(); } }",
         "void f(Object o) { if (o instanceof Settings settings) { settings.redis.Mode.FAST.name(); } }",
         "void f(Object o) { if (o instanceof P(Settings settings) && settings.redis.Mode == null) { } }",
@@ -266,6 +267,9 @@ fn a_variable_of_kotlin_hides_a_package_of_its_name() {
         "\nfun f(a: A?, settings: Settings) = a ?: settings.redis.Mode.FAST\n",
         "\nfun f() { all.map { settings -> settings.redis.Mode.FAST } }\n",
         "\nfun f() { val settings = g(); h(settings.redis.Mode()) }\n",
+        "\nfun f() { x = settings.redis.ON_READ\n  y = 1 }\n",
+        "\nfun f() = settings.redis.URL to 1\n",
+        "\nfun f(net: Net) = net.redis.URL + 1\n",
     ] {
         for rule in rules {
             check(rule, &[], "app/A.kt", source).expect(0, &[]);
@@ -277,6 +281,8 @@ fn a_variable_of_kotlin_hides_a_package_of_its_name() {
         "\nfun f(redis: Redis) { val j: redis.clients.Jedis? = null }\n",
         "\nfun f(redis: Redis) { g(x as redis.clients.Jedis) }\n",
         "\nfun f() = redis.clients.X()\n",
+        "\nfun f() = net.redis.URL + 1\n",
+        "\nfun f(x: net.redis.URL) = 1\n",
         "\nfun f() = redis.clients.X.connect()\n",
         "\n@file:redis.x.A\n",
         "\n@file:redis.x.Ann\n",

@@ -98,6 +98,17 @@ fn of_system_what_comes_with_packages_needs_an_entry() {
     }
     check(&[], "app/A.cs", "class A { System.Data.SqlClient.SqlConnection c; }\n").expect(5, &["app/A.cs:1"]);
     check(&[], "app/A.cs", "class A { System.Data.IDbConnection c; }\n").expect(0, &[]);
+    // What is Windows' own is no package either.
+    for (library, code) in [
+        ("User32.dll", 0),
+        ("kernel32", 0),
+        ("libc", 0),
+        ("hiredis.dll", 5),
+        ("system", 5),
+    ] {
+        let source = format!("class A {{\n[DllImport(\"{library}\")] static extern int F();\n}}\n");
+        check(&[], "app/A.cs", &source).expect(code, &[]);
+    }
 }
 
 #[test]

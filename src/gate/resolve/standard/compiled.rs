@@ -13,6 +13,16 @@ pub(super) fn is_system_library(flag: &str) -> bool {
         .is_some_and(|name| super::listed(LIBRARIES, &name.to_ascii_lowercase()))
 }
 
+/// Whether `[DllImport("x.dll")]` loads a library of the system. One without the ending may be anything else, but for
+/// Windows' own names.
+pub(super) fn is_system_dll(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    match name.strip_suffix(".dll") {
+        Some(stem) => super::listed(LIBRARIES, stem),
+        None => name == "libc" || name.ends_with("32") && super::listed(LIBRARIES, &name),
+    }
+}
+
 /// Whether a name of Java is the JDK's: a package that it exports, or what is below `java` and `jdk`. Of `javax` only
 /// a part is: `javax.persistence`, `javax.inject` and, since Java 11, `javax.xml.bind` are packages.
 pub(super) fn is_jdk(import: &Import) -> bool {
@@ -67,9 +77,9 @@ const GO: &str = "C main archive arena bufio bytes cmp compress container contex
     unique unsafe weak";
 
 /// What C libraries, compilers, macOS and Windows have, in lower case.
-const LIBRARIES: &str = "atomic advapi32 bcrypt c c++ crypt32 dbghelp dl gcc gcc_s gdi32 iphlpapi kernel32 m nsl ntdll \
-    objc ole32 oleaut32 psapi pthread resolv rt secur32 shell32 shlwapi socket stdc++ system user32 \
-    userenv util uuid winmm ws2_32";
+const LIBRARIES: &str = "advapi32 atomic bcrypt c c++ comctl32 comdlg32 crypt32 dbghelp dl dwmapi gcc gcc_s gdi32 imm32 \
+    iphlpapi kernel32 ktmw32 m msvcrt nsl ntdll objc ole32 oleaut32 psapi pthread resolv rt secur32 \
+    shcore shell32 shlwapi socket stdc++ system user32 userenv util uuid uxtheme wer winmm ws2_32";
 
 /// Packages that the modules of the JDK export, but for those below `java` and `jdk`. Source: `java --describe-module`.
 const JDK: &str = "com.sun.jarsigner com.sun.java.accessibility.util com.sun.jdi com.sun.jdi.connect \
