@@ -104,7 +104,7 @@ fn of_system_what_comes_with_packages_needs_an_entry() {
         ("kernel32", 0),
         ("libc", 0),
         ("hiredis.dll", 5),
-        ("system", 5),
+        ("util", 5),
     ] {
         let source = format!("class A {{\n[DllImport(\"{library}\")] static extern int F();\n}}\n");
         check(&[], "app/A.cs", &source).expect(code, &[]);
