@@ -154,6 +154,7 @@ impl<'a> Resolver<'a> {
                 let from = real.as_deref().unwrap_or(from);
                 javascript::resolve(files, tsconfig, npm, &import.raw, from)
             }
+            Language::Python if import.kind == ImportKind::Include => Ok(python::executed(files, &import.raw, from)),
             Language::Python => {
                 let roots = python::roots(files, &mut known.python);
                 Ok(python::resolve(
