@@ -348,11 +348,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// After `using x =`: a type of any form. Each name in it is imported but for those of a tuple's
-    /// elements, which stand behind a type.
+    /// elements, which stand behind a type. In brackets a name by itself is a type, which needs a `using` of its own.
     fn alias(&mut self, name: Token) {
         let mut before = Token::NONE;
-        let mut names = Vec::new();
-        let mut is_plain = true;
+        let mut names: Vec<(usize, ImportKind)> = Vec::new();
+        let mut depth = 0usize;
         loop {
             let token = self.cursor.peek();
             match token.kind {
@@ -360,21 +360,36 @@ impl<'a> Scanner<'a> {
                 Kind::Word if !before.joins() => {
                     let is_element = matches!(before.kind, Kind::Word | Kind::Punct(b'>' | b']' | b'?' | b'*' | b')'));
                     self.cursor = self.end_of_name(token.start);
-                    if !is_element && !positions::is_predefined(self.cursor.bytes(token)) {
-                        names.push(token.start);
+                    let is_type = depth > 0 && token.end == self.cursor.offset();
+                    if !is_element && !is_type && !positions::is_predefined(self.cursor.bytes(token)) {
+                        let kind = if depth > 0 {
+                            ImportKind::Reference
+                        } else {
+                            ImportKind::Static
+                        };
+                        names.push((token.start, kind));
                     }
                 }
-                _ => {
-                    is_plain = false;
+                kind => {
+                    match kind {
+                        Kind::Punct(b'<' | b'(') => depth += 1,
+                        Kind::Punct(b'>' | b')') => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
                     self.cursor.next();
                 }
             }
             before = token;
         }
-        for at in &names {
+        let is_plain = matches!(before.kind, Kind::Word) && names.len() == 1;
+        for (at, kind) in &names {
+            // No alias of the file counts in another one.
             self.reference(*at, ImportKind::Static);
+            if let Some(found) = self.found.last_mut() {
+                found.kind = *kind;
+            }
         }
-        if let (true, [_], Some(target)) = (is_plain, names.as_slice(), self.found.last()) {
+        if let (true, Some(target)) = (is_plain, self.found.last()) {
             let name = self.cursor.name(name).into_owned();
             self.aliases.insert(name, target.identity.clone());
         }

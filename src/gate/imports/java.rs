@@ -4,17 +4,21 @@
 //! words of a module declaration are only known once `module a.b {` was seen.
 //!
 //! A name that is used without an import counts where it can only be one: two or more segments
-//! that begin in lower case, then one in upper case, not joined to anything before it. Fields and
-//! variables have no such member but for constants, so that where the last segment has no lower
-//! case (`config.redis.URL`, `java.net.URI`) it must stand where a type does. Below a package of one
+//! that begin in lower case, then one in upper case, not joined to anything before it. In an expression
+//! a variable goes before a package, so there its first name must be none that the place sees, see
+//! [`scopes`]. Where the last segment has no lower
+//! case (`config.redis.URL`, `java.net.URI`) it must stand where a type does, or be one letter and have a method that
+//! is called. Below a package of one
 //! segment (`redis.Jedis`) a name counts where the grammar has no place for a value, see
 //! [`Position`]. Not seen: such names in expressions (`redis.Jedis.create()`), and types in lower case.
 
 mod escapes;
 pub(super) mod mask;
+mod scopes;
 #[cfg(test)]
 mod tests;
 
+use self::scopes::{Place, Scopes};
 use super::ImportKind;
 use super::dotted::{Cursor, Dialect, Kind, Token};
 use super::reflection::{self, Call, Computed};
@@ -36,8 +40,11 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         chain: Vec::new(),
         is_module: false,
         has_for_name: false,
+        scopes: Scopes::new(),
+        paths: Vec::new(),
     };
     scanner.run();
+    scanner.settle();
     let mut found = scanner.found;
     for import in &mut found {
         import.at = text.origin(import.at);
@@ -54,12 +61,17 @@ struct Scanner<'a> {
     is_module: bool,
     /// Whether `forName` alone is the method of `Class`.
     has_for_name: bool,
+    scopes: Scopes<'a>,
+    /// Dotted names that may begin with a variable, and how many segments lead to their type.
+    paths: Vec<(Token, usize, Place)>,
 }
 
 impl Scanner<'_> {
     fn run(&mut self) {
         let mut before = Token::NONE;
         let mut position = Position::new(Dialect::Java);
+        // Where the last generic arguments ended.
+        let mut generic = 0;
         loop {
             let token = self.cursor.next();
             match token.kind {
@@ -69,6 +81,7 @@ impl Scanner<'_> {
                     self.cursor.chain(token, &mut chain);
                     let last = chain[chain.len() - 1];
                     if chain.len() == 1 && !before.joins() {
+                        self.scopes.word(self.cursor, token, before, generic);
                         self.word(token);
                     } else if !before.joins() {
                         self.reference(&chain, before, &position);
@@ -77,9 +90,28 @@ impl Scanner<'_> {
                     self.chain = chain;
                     before = last;
                 }
-                _ => before = token,
+                _ => {
+                    self.scopes.token(self.cursor, token);
+                    before = token;
+                }
             }
+            let is_inside = position.is_in_generics();
             position.push(self.cursor, before);
+            if is_inside && !position.is_in_generics() {
+                generic = before.end;
+            }
+        }
+    }
+
+    /// Reports the dotted names that no variable begins.
+    fn settle(&mut self) {
+        for (first, length, place) in std::mem::take(&mut self.paths) {
+            if !self.scopes.hides(self.cursor.bytes(first), place) {
+                let mut cursor = self.cursor.moved(first.end);
+                cursor.chain(first, &mut self.chain);
+                self.found
+                    .push(cursor.found(&self.chain[..length], ImportKind::Reference));
+            }
         }
     }
 
@@ -167,9 +199,16 @@ impl Scanner<'_> {
     }
 
     fn reference(&mut self, chain: &[Token], before: Token, position: &Position) {
-        if let Some(length) = type_path(self.cursor, chain, before, position) {
-            self.found
-                .push(self.cursor.found(&chain[..length], ImportKind::Reference));
+        match type_path(self.cursor, chain, before, position) {
+            Some(path) if path.is_certain => {
+                let found = self.cursor.found(&chain[..path.length], ImportKind::Reference);
+                self.found.push(found);
+            }
+            Some(path) => {
+                let place = self.scopes.place(self.cursor, chain[0]);
+                self.paths.push((chain[0], path.length, place));
+            }
+            None => {}
         }
     }
 
@@ -211,12 +250,26 @@ pub fn loader(cursor: Cursor<'_>, chain: &[Token], before: Token, has_for_name: 
     })
 }
 
-/// How many segments of a chain are the path of a type, if it can be nothing else; for Kotlin as
-/// well.
-pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &Position) -> Option<usize> {
+/// The path of a type in a dotted name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypePath {
+    /// How many of the segments it is.
+    pub length: usize,
+    /// Whether nothing but a type can stand there. A variable of the first name hides any other.
+    pub is_certain: bool,
+}
+
+/// The path of a type that a chain begins with, if it can be nothing else but a variable's members; for Kotlin as well.
+pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &Position) -> Option<TypePath> {
     if chain.len() < 2 {
         return None;
     }
+    let certain = |length| {
+        Some(TypePath {
+            length,
+            is_certain: true,
+        })
+    };
     let first = cursor.bytes(chain[0]);
     if matches!(first, b"this" | b"super" | b"it") || first[0].is_ascii_digit() {
         return None;
@@ -228,25 +281,54 @@ pub fn type_path(cursor: Cursor<'_>, chain: &[Token], before: Token, position: &
         // `redis.clients.jedis.@NonNull Jedis`
         let mut ahead = cursor;
         let is_annotated = ahead.next().kind == Kind::Dot && ahead.next().is(b'@') && ahead.next().kind == Kind::Word;
-        return is_annotated.then_some(chain.len());
+        return match is_annotated {
+            true => certain(chain.len()),
+            false => None,
+        };
     };
     let name = cursor.bytes(chain[lower]);
-    if lower == 1 && name.iter().any(u8::is_ascii_lowercase) && position.is_type(cursor, chain.get(2).copied()) {
-        return Some(2);
-    }
+    let follows = chain.get(lower + 1).copied();
+    let is_type = lower > 0 && position.is_type(cursor, follows);
+    // `MIN < config.redis.MAX` and `f(MIN < order.Total.x(), y)` have no generic arguments.
+    let may_close =
+        |bytes: &[u8]| !position.is_in_generics() || follows.is_none() && bytes.contains(&cursor.next_byte());
     if lower < 2 {
+        let is_name = name.iter().any(u8::is_ascii_lowercase) || name.len() == 1 && may_close(b">");
+        return if lower == 1 && is_name && is_type {
+            certain(2)
+        } else {
+            None
+        };
+    }
+    // In Java what a statement calls without `new` is a method; in brackets it may be a pattern.
+    let may_call = matches!(before.kind, Kind::Punct(b';' | b'{' | b'}' | b'='));
+    if may_call && follows.is_none() && cursor.next_byte() == b'(' && position.is_of(Dialect::Java) {
         return None;
     }
     let is_plain = name.iter().any(u8::is_ascii_lowercase) && !name.contains(&b'_');
-    let is_type = is_plain || stands_as_type(cursor, chain, lower, before);
-    is_type.then_some(lower + 1)
+    let is_certain = match is_plain {
+        true => is_type && may_close(b">,&["),
+        false => is_type && may_close(b">") || stands_as_type(cursor, chain, lower, before, position),
+    };
+    let may_be_path = is_plain || is_domain(first) || is_called(cursor, chain, lower, position);
+    (is_certain || may_be_path).then_some(TypePath {
+        length: lower + 1,
+        is_certain,
+    })
+}
+
+/// Whether a name of one letter has a method that is called, or in Kotlin is called itself.
+fn is_called(cursor: Cursor<'_>, chain: &[Token], last: usize, position: &Position) -> bool {
+    let is_call = cursor.bytes(chain[last]).len() == 1 && cursor.next_byte() == b'(';
+    match &chain[last + 1..] {
+        [] => is_call && position.is_of(Dialect::Kotlin),
+        [method] => is_call && !begins_upper(cursor.bytes(*method)),
+        _ => false,
+    }
 }
 
 /// Of a name in capitals or with a `_`, which may be a constant's or an unusual method's.
-fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token) -> bool {
-    if is_domain(cursor.bytes(chain[0])) {
-        return true;
-    }
+fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Token, position: &Position) -> bool {
     let is_last = last + 1 == chain.len();
     let is_introduced = before.is(b'@')
         || (before.kind == Kind::Word
@@ -255,7 +337,12 @@ fn stands_as_type(cursor: Cursor<'_>, chain: &[Token], last: usize, before: Toke
                 b"new" | b"extends" | b"implements" | b"throws" | b"instanceof"
             ));
     is_introduced
-        || (is_last && matches!(cursor.peek().kind, Kind::Word | Kind::Scope | Kind::Dots))
+        // In Kotlin a word behind it may be an operator, or begin the next line.
+        || (is_last
+            && position.is_of(Dialect::Java)
+            && matches!(cursor.peek().kind, Kind::Word | Kind::Dots)
+            && !cursor.is_word(cursor.peek(), b"instanceof"))
+        || (is_last && cursor.peek().kind == Kind::Scope)
         || (!is_last && cursor.is_word(chain[last + 1], b"class"))
 }
 

@@ -3,7 +3,7 @@
 //! `import` is no keyword everywhere: it is one where a statement begins and a name follows on the
 //! same line. Where a file may have imports is not asked, since a script may have them anywhere.
 //!
-//! Names that are used without an import count as in Java, see [`super::java`]. Functions and properties by their
+//! Names that are used without an import count as in Java, see [`super::java`], but for those that a variable begins. Functions and properties by their
 //! full path (`com.acme.db.store()`) look like members of a variable, so they count where no variable of the first
 //! name is seen, see [`scopes`]: as a reference where that name is one that domains begin with, else as an
 //! [`ImportKind::Member`]. Not seen: those of a package of one segment (`redis.connect()`).
@@ -15,6 +15,7 @@ mod tests;
 
 use self::scopes::{Place, Scopes};
 use super::dotted::{Cursor, Dialect, Kind, Token};
+use super::java::TypePath;
 use super::reflection;
 use super::source::{Fault, Found};
 use super::type_position::Position;
@@ -43,8 +44,8 @@ struct Scanner<'a> {
     /// Whether `forName` alone is the method of `Class`.
     has_for_name: bool,
     scopes: Scopes<'a>,
-    /// Dotted names that may begin with a variable.
-    paths: Vec<(Token, Place)>,
+    /// Dotted names that may begin with a variable, with the length of the path to a type that each has.
+    paths: Vec<(Token, Option<usize>, Place)>,
 }
 
 impl<'a> Scanner<'a> {
@@ -61,12 +62,7 @@ impl<'a> Scanner<'a> {
                     self.cursor.chain(token, &mut chain);
                     if before.joins() {
                     } else if chain.len() > 1 {
-                        if let Some(length) = java::type_path(self.cursor, &chain, before, &position) {
-                            self.found
-                                .push(self.cursor.found(&chain[..length], ImportKind::Reference));
-                        } else if java::may_be_path(self.cursor, &chain) {
-                            self.paths.push((token, self.scopes.place(self.cursor, token)));
-                        }
+                        self.dotted(&chain, java::type_path(self.cursor, &chain, before, &position));
                         let last = chain[chain.len() - 1];
                         if matches!(before.kind, Kind::Punct(b'@' | b':' | b'['))
                             && self.cursor.is_word(last, b"DependsOn")
@@ -92,21 +88,41 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// A dotted name with nothing joined to its front.
+    fn dotted(&mut self, chain: &[Token], path: Option<TypePath>) {
+        let first = chain[0];
+        match path {
+            Some(path) if path.is_certain => {
+                let found = self.cursor.found(&chain[..path.length], ImportKind::Reference);
+                self.found.push(found);
+            }
+            Some(path) => {
+                let place = self.scopes.place(self.cursor, first);
+                self.paths.push((first, Some(path.length), place));
+            }
+            None if java::may_be_path(self.cursor, chain) => {
+                self.paths.push((first, None, self.scopes.place(self.cursor, first)));
+            }
+            None => {}
+        }
+    }
+
     /// Reports the dotted names that no variable begins.
     fn settle(&mut self) {
         let mut chain = Vec::new();
-        for (first, place) in std::mem::take(&mut self.paths) {
+        for (first, length, place) in std::mem::take(&mut self.paths) {
             let name = self.cursor.bytes(first);
             if self.scopes.hides(name, place) {
                 continue;
             }
             let mut cursor = self.cursor.moved(first.end);
             cursor.chain(first, &mut chain);
-            let kind = match java::is_domain(name) {
+            let kind = match length.is_some() || java::is_domain(name) {
                 true => ImportKind::Reference,
                 false => ImportKind::Member,
             };
-            self.found.push(cursor.found(&chain, kind));
+            self.found
+                .push(cursor.found(&chain[..length.unwrap_or(chain.len())], kind));
         }
     }
 

@@ -56,6 +56,7 @@ mod php;
 mod python;
 mod python_calls;
 mod python_encoding;
+mod python_files;
 mod python_loaders;
 mod references;
 mod reflection;
@@ -211,8 +212,8 @@ pub enum ImportKind {
     Opaque,
     /// `jest.mock("y")`, `vi.mock("y")`
     Mock,
-    /// `#include <y>`, PHP's `include "y"`, Ruby's `load "y"`, Rust's `include!("y")` and
-    /// `#[path = "y"] mod x;`
+    /// `#include <y>`, PHP's `include "y"`, Ruby's `load "y"`, Python's `exec(open("y").read())`, Rust's
+    /// `include!("y")` and `#[path = "y"] mod x;`
     Include,
     /// A use without an import: Rust's `redis::cmd()`, a fully qualified name of Java, Kotlin, C# or
     /// PHP.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::python_files::Opened;
 use super::python_loaders::Loader;
 use super::source::{Fault, Found};
 use super::token::{Cursor, Kind, Token};
@@ -54,6 +55,7 @@ pub(super) struct Scanner<'a> {
     pub(super) homes: Vec<(&'static str, bool)>,
     /// Other names that the file gives to loaders.
     pub(super) renamed: HashMap<&'a [u8], Loader>,
+    pub(super) opened: Opened<'a>,
     /// The indentation of the `if TYPE_CHECKING:` that the scanner is below of.
     type_block: Option<usize>,
 }
@@ -71,6 +73,7 @@ impl<'a> Scanner<'a> {
             arguments: Vec::new(),
             homes: Vec::new(),
             renamed,
+            opened: Opened::new(),
             type_block: None,
         }
     }
@@ -123,6 +126,8 @@ impl<'a> Scanner<'a> {
             // take quadratic time.
             b"from" if !before.is(b'.') => self.from(),
             b"def" | b"class" => {}
+            b"open" | b"Path" => self.opens(token),
+            b"exec" | b"eval" if !self.cursor.is_word(before, b"def") => self.executes(before),
             name if self.is_importer(name)
                 && !self.cursor.is_word(before, b"def")
                 && !self.is_some_method(token, before) =>

@@ -114,7 +114,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The name in `name = a.b.loader`, of which the last word is given.
-    fn assigned(&self, token: Token) -> Option<&'a [u8]> {
+    pub(super) fn assigned(&self, token: Token) -> Option<&'a [u8]> {
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let mask = self.mask;
         let before = mask[..token.start].iter().rev().take(MAX_OWNER);

@@ -160,3 +160,19 @@ fn imports_below_type_checking_are_type_only() {
     assert_eq!(typed, ["b", "c.d", "f"]);
     assert_eq!(found.len(), 8 - 1);
 }
+
+#[test]
+fn files_that_hostile_code_runs_are_found_soon() {
+    let started = std::time::Instant::now();
+    for source in [
+        "exec(open(".repeat(100_000),
+        "exec(open('a').read())\n".repeat(50_000),
+        "with open('a') as f: exec(f.read())\n".repeat(50_000),
+        "x = open('a'\n".repeat(50_000),
+        format!("{}open('a')", "open((((".repeat(100_000)),
+        "exec(compile(".repeat(100_000),
+    ] {
+        let _ = imports(Language::Python, source.as_bytes());
+    }
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}

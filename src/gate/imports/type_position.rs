@@ -50,6 +50,16 @@ impl Position {
         self.before = [token, self.before[0], self.before[1]];
     }
 
+    /// Whether it is in the arguments of what may be a generic type.
+    pub fn is_in_generics(&self) -> bool {
+        self.angles > 0
+    }
+
+    /// Whether this is the language.
+    pub fn is_of(&self, dialect: Dialect) -> bool {
+        self.dialect == dialect
+    }
+
     /// Whether the name that the cursor has just read can only be a type's. `follows` is the word
     /// behind it that a dot joins to it, if one does.
     pub fn is_type(&self, cursor: Cursor<'_>, follows: Option<Token>) -> bool {
@@ -68,7 +78,9 @@ impl Position {
         }
         match self.dialect {
             Dialect::Kotlin => match before.kind {
-                Kind::Punct(b':') => true,
+                // `x ?: a.b` is a value, `@[a.B]` and `@file:[a.B]` begin lists of annotations.
+                Kind::Punct(b':') => !(second.is(b'?') && second.end == before.start),
+                Kind::Punct(b'[') => second.is(b'@') || second.is(b':') && is_target(word(third)),
                 // `x as? a.B`
                 Kind::Punct(b'?') => word(second) == b"as",
                 Kind::Punct(b'=') => word(third) == b"typealias",
@@ -132,6 +144,23 @@ impl Position {
                 _ => false,
             }
     }
+}
+
+/// What an annotation of Kotlin may say that it is for.
+fn is_target(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"file"
+            | b"field"
+            | b"property"
+            | b"get"
+            | b"set"
+            | b"receiver"
+            | b"param"
+            | b"setparam"
+            | b"delegate"
+            | b"all"
+    )
 }
 
 /// Whether the word is written like a type.

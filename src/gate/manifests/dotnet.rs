@@ -3,6 +3,7 @@
 
 use super::declared::{Computed, Declared, Dependency, Named};
 use super::format::is_msbuild;
+use super::json::Json;
 use super::xml::{Event, Reader, local};
 
 /// Items whose `Include` (or `Update`) names packages. MSBuild compares all names without case.
@@ -55,6 +56,16 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
         }
     }
     Ok(declared)
+}
+
+/// The names in a packages.lock.json, what packages bring along among them.
+pub(super) fn locked(text: &str) -> Vec<String> {
+    let Ok(root) = Json::manifest(text) else {
+        return Vec::new();
+    };
+    let frameworks = root.all("dependencies").flat_map(Json::entries);
+    let packages = frameworks.flat_map(|(_, packages)| packages.entries());
+    packages.map(|(name, _)| name.to_ascii_lowercase()).collect()
 }
 
 fn usings(names: &str, at: usize, declared: &mut Declared) {

@@ -65,7 +65,7 @@ use super::tree::Side;
 use super::{Change, Extent, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
 use crate::task::Task;
 use declared::{Declared, Named};
-use format::{Format, format, is_of_another_tool, is_unread};
+use format::{Format, file_name, format, is_of_another_tool, is_unread};
 use included::Included;
 use inherited::Shelves;
 use inline::Inline;
@@ -93,6 +93,17 @@ pub(super) fn npm_aliases(package_json: &[u8]) -> HashMap<String, Vec<String>> {
 pub(super) fn pnpm_aliases(workspace: &[u8]) -> HashMap<String, Vec<String>> {
     let bytes = workspace.strip_prefix(BYTE_ORDER_MARK).unwrap_or(workspace);
     std::str::from_utf8(bytes).map(pnpm::aliases).unwrap_or_default()
+}
+
+/// The names of packages and imported namespaces in a project file of .NET, in lower case; none where it cannot be read.
+pub(super) fn nuget_names(path: &[u8], text: &str) -> Vec<String> {
+    let found = match file_name(path) == b"packages.lock.json" {
+        true => return dotnet::locked(text),
+        false if format(path) == Some(Format::Dotnet) => dotnet::dependencies(text),
+        false => return Vec::new(),
+    };
+    let found = found.map(|declared| declared.found).unwrap_or_default();
+    found.into_iter().map(|dependency| dependency.name).collect()
 }
 
 /// What a Cargo.toml says of the names of crates in code.

@@ -55,6 +55,10 @@ pub(super) fn resolve(files: &Files, raw: &str, from: &[u8]) -> Target {
             return Target::one(only.clone());
         }
     }
+    // `<linux/../x.h>` is looked for beside the system's headers.
+    if has_parts(path) && !is_quoted && !path.starts_with(b".") {
+        return Target::External;
+    }
     if has_parts(path) {
         return Target::unresolved(match follow(parent(from), path) {
             Some(_) => "no such file",

@@ -2,13 +2,15 @@
 //!
 //! `System` and `Microsoft` are never the repository's own: declaring an extension in a namespace of
 //! the framework is common and makes the namespace no part of the project. All .cs files of the tree
-//! are read once for their declarations.
+//! are read once for their declarations, and project files for the packages that they name.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Target;
+use super::csharp_heads::{Head, Heads};
 use super::files::{Files, name};
 use crate::gate::imports::{ImportKind, Language, imports_at};
+use crate::gate::manifests::nuget_names;
 use crate::gate::tree::Unreadable;
 
 /// Segments of a name that are looked at; the type stands among them.
@@ -26,7 +28,18 @@ pub(super) struct Namespaces {
     beginnings: HashSet<String>,
     /// Segments that are not the first one.
     inner: HashSet<String>,
+    /// What else the tree tells of names.
+    names: Heads,
 }
+
+/// Project files that may name packages.
+const PROJECTS: &[&[u8]] = &[
+    b"proj",
+    b".props",
+    b".targets",
+    b"packages.config",
+    b"packages.lock.json",
+];
 
 /// Reads the declarations, once.
 pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -> Result<&'k Namespaces, Unreadable> {
@@ -38,9 +51,11 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
             heads: HashSet::new(),
             beginnings: HashSet::new(),
             inner: HashSet::new(),
+            names: Heads::default(),
         };
         for path in paths {
             let text = files.text(path)?.unwrap_or_default();
+            namespaces.names.note_source(&text);
             let mut found: HashSet<String> = declared(&text).collect();
             // More than one may be nested, on one line, too; the names of each are joined by who reads the braces.
             if text.matches("namespace").nth(1).is_some()
@@ -54,6 +69,12 @@ pub(super) fn namespaces<'k>(files: &Files, known: &'k mut Option<Namespaces>) -
                 namespaces.heads.insert(head.join("."));
                 namespaces.note_beginnings(&namespace);
                 namespaces.files.entry(namespace).or_default().push(path.clone());
+            }
+        }
+        for path in files.ending(PROJECTS) {
+            let text = files.text(path)?.unwrap_or_default();
+            for package in nuget_names(path, &text) {
+                namespaces.names.note(&package);
             }
         }
         *known = Some(namespaces);
@@ -72,6 +93,16 @@ impl Namespaces {
         self.beginnings.insert(namespace.to_owned());
         let inner = namespace.split('.').skip(1).take(MAX_SEGMENTS);
         self.inner.extend(inner.map(str::to_owned));
+    }
+
+    /// What the first of these names is, in this tree alone.
+    pub(super) fn head(&self, identity: &[String]) -> Head {
+        self.names.of(identity, |root| self.has(std::iter::once(root)))
+    }
+
+    /// Whether a file declares a type of this name.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        self.names.declares(name)
     }
 
     /// Whether a namespace has this segment behind its first.

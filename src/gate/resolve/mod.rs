@@ -13,6 +13,7 @@
 mod c;
 mod cargo;
 mod csharp;
+mod csharp_heads;
 mod files;
 mod go;
 mod javascript;
@@ -38,6 +39,7 @@ mod tsconfig;
 use crate::gate::imports::{Import, ImportKind, Language, VENDORED, VENDORS};
 use crate::gate::tree::{Tree, Unreadable};
 
+pub use csharp_heads::Head;
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
 pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
@@ -152,6 +154,7 @@ impl<'a> Resolver<'a> {
                 let from = real.as_deref().unwrap_or(from);
                 javascript::resolve(files, tsconfig, npm, &import.raw, from)
             }
+            Language::Python if import.kind == ImportKind::Include => Ok(python::executed(files, &import.raw, from)),
             Language::Python => {
                 let roots = python::roots(files, &mut known.python);
                 Ok(python::resolve(

@@ -76,6 +76,16 @@ pub(super) fn roots<'k>(files: &Files, known: &'k mut Option<Roots>) -> &'k mut 
     })
 }
 
+/// Where a path leads whose text the file at `from` runs: from the working folder, which is most often the file's own
+/// or the top. What lies at neither is somewhere else.
+pub(super) fn executed(files: &Files, raw: &str, from: &[u8]) -> Target {
+    let found = [parent(from), b""]
+        .into_iter()
+        .filter_map(|folder| files.file(&follow(folder, raw.as_bytes())?))
+        .collect();
+    Target::all(found)
+}
+
 /// Where a name leads that the file at `from` imports.
 pub(super) fn resolve(files: &Files, roots: &mut Roots, raw: &str, from: &[u8], siblings: Siblings) -> Target {
     let dots = raw.len() - raw.trim_start_matches('.').len();

@@ -3,7 +3,9 @@
 //! A name that a package from outside may have as well is not in these lists; a policy allows it by an
 //! entry. The lists are unions over the versions of a language that are in use.
 
-use crate::gate::imports::{Import, Language};
+mod compiled;
+
+use crate::gate::imports::{Import, ImportKind, Language};
 
 /// Whether an import that leads out of the repository is part of its language's own library:
 ///
@@ -12,10 +14,10 @@ use crate::gate::imports::{Import, Language};
 /// | JavaScript | `node:` and the names of node's modules; `bun:` |
 /// | Python | the modules of the standard library |
 /// | Rust | `std`, `core`, `alloc`, `proc_macro`, `test` |
-/// | Go | paths whose first segment has no dot |
-/// | Java | `java`, `javax`, `jdk`, and the other packages that the JDK exports; in Kotlin `kotlin` too |
-/// | C, C++ | headers of ISO C, C++, POSIX, Linux and compilers in `<>` |
-/// | C# | `System`, `Microsoft.Win32` |
+/// | Go | paths whose first segment is one of the standard library's |
+/// | Java | `java`, `jdk`, and the other packages that the JDK exports; in Kotlin `kotlin` too |
+/// | C, C++ | headers of ISO C, C++, POSIX, systems and compilers in `<>`; `import std` |
+/// | C# | `System` but for what comes with packages alone, `Microsoft.Win32`, `.CSharp`, `.VisualBasic` |
 /// | Ruby | libraries that come with it |
 /// | PHP | names in the global namespace; `Random` |
 pub fn is_standard(language: Language, import: &Import) -> bool {
@@ -31,47 +33,32 @@ pub fn is_standard(language: Language, import: &Import) -> bool {
             let first = first.trim_start_matches("r#");
             matches!(first, "std" | "core" | "alloc" | "proc_macro" | "test")
         }
-        Language::Go => !first.is_empty() && !first.contains('.'),
-        Language::Java => matches!(first, "java" | "javax" | "jdk") || begins_with(import, JDK),
-        Language::Kotlin => matches!(first, "java" | "javax" | "jdk" | "kotlin") || begins_with(import, JDK),
+        // What cgo compiles is C.
+        Language::Go if import.kind == ImportKind::Include => {
+            compiled::is_system_library(&import.raw) || is_standard(Language::C, import)
+        }
+        Language::Go => compiled::is_go(first),
+        Language::Java => compiled::is_jdk(import),
+        Language::Kotlin => first == "kotlin" || compiled::is_jdk(import),
         Language::C => {
             let inner = import.raw.strip_prefix('<').and_then(|raw| raw.strip_suffix('>'));
             match inner.map(|inner| (inner.strip_suffix(".h"), inner)) {
-                Some((Some(header), _)) => listed(C, header) || listed(POSIX, header) || is_of_the_system(header),
-                Some((None, header)) => listed(CPP, header),
-                None => false,
+                Some((Some(header), _)) => {
+                    listed(C, header) || listed(POSIX, header) || compiled::is_of_the_system(header)
+                }
+                Some((None, header)) => {
+                    let inner = header.strip_prefix("experimental/").unwrap_or(header);
+                    listed(CPP, inner)
+                }
+                None => matches!(import.raw.as_str(), "std" | "std.compat"),
             }
         }
-        Language::CSharp => first.eq_ignore_ascii_case("System") || begins_with(import, &["Microsoft.Win32"]),
+        Language::CSharp if import.kind == ImportKind::Dynamic && compiled::is_system_dll(&import.raw) => true,
+        Language::CSharp => compiled::is_framework(import),
         Language::Ruby => listed(RUBY, first),
         Language::Php => import.identity.len() == 1 || first.eq_ignore_ascii_case("Random"),
     }
 }
-
-fn begins_with(import: &Import, packages: &[&str]) -> bool {
-    packages.iter().any(|package| {
-        let mut segments = import.identity.iter();
-        package.split('.').all(|part| {
-            segments
-                .next()
-                .is_some_and(|segment| segment.eq_ignore_ascii_case(part))
-        })
-    })
-}
-
-/// Headers of the C library, the kernel and the compiler that have too many names to list; without
-/// `.h`. `linux/../x` is none.
-fn is_of_the_system(header: &str) -> bool {
-    match header.split_once('/') {
-        Some((folder, rest)) => {
-            ["sys", "linux", "net", "netinet", "arpa"].contains(&folder) && !rest.split('/').any(|part| part == "..")
-        }
-        None => header.ends_with("intrin"),
-    }
-}
-
-/// Packages of the JDK that do not begin with `java` or `jdk`.
-const JDK: &[&str] = &["org.w3c.dom", "org.xml.sax", "com.sun.net.httpserver"];
 
 fn listed(list: &str, name: &str) -> bool {
     !name.is_empty() && list.split(' ').any(|known| known == name)
@@ -106,7 +93,7 @@ const PYTHON: &str = "__future__ _thread abc aifc annotationlib antigravity argp
     zoneinfo";
 
 /// Default and bundled libraries that have no rival of the same name.
-const RUBY: &str = "English abbrev base64 benchmark bigdecimal cgi complex continuation coverage csv date dbm delegate \
+const RUBY: &str = "English abbrev base64 benchmark bigdecimal bundler cgi complex continuation coverage csv date dbm delegate \
     did_you_mean digest drb enumerator erb error_highlight etc expect fcntl fiber fiddle fileutils find \
     forwardable gdbm getoptlong io ipaddr json kconv logger mkmf monitor mutex_m net nkf objspace \
     observer open-uri open3 openssl optparse ostruct pathname pp prettyprint prism pstore psych pty \

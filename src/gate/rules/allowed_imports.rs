@@ -5,6 +5,10 @@
 //! does not make a package from outside an own one. An npm alias and a Cargo rename count as what
 //! they install, and each crate that a name may be must be allowed. In Rust a path without a `use`
 //! whose first name no Cargo.toml around declares is no crate.
+//!
+//! In C# a dotted name without a `using` may begin with a property or a type (`User.Identity.Name`). It counts where
+//! something tells that its first name is a namespace: `global::`, a `using` or a project file of the tree, or the
+//! name itself where it is a much-used package's. What nothing tells of is counted in a notice. What cgo compiles is C.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +19,19 @@ use super::{Resolvers, finding, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::policy::{Area, ImportRule};
-use crate::gate::resolve::{self, Target};
+use crate::gate::resolve::{self, Head, Target};
 use crate::gate::{Finding, POLICY_PATH, Rule, Unreadable, Verdict};
+
+/// Names of C# that are shown in the notice.
+const MAX_NAMED: usize = 3;
+
+/// Names of C# of which nothing tells whether they begin with a namespace.
+#[derive(Default)]
+struct Untold {
+    count: usize,
+    /// The first ones, with their places.
+    named: Vec<String>,
+}
 
 /// Every new import of a changed file that leads out of the repository and that no entry names.
 pub(super) fn judge(
@@ -27,6 +42,7 @@ pub(super) fn judge(
     verdict: &mut Verdict,
 ) -> Result<(), Unreadable> {
     let banned = banned(verdict);
+    let mut untold = Untold::default();
     for source in sources {
         let bound: Vec<(&Area, &[ImportRule])> = source
             .areas
@@ -63,6 +79,9 @@ pub(super) fn judge(
                 ImportKind::Relative | ImportKind::Text => continue,
                 _ => {}
             }
+            if source.language == Language::CSharp && !may_be_outside(own, source, import, &bound, &mut untold)? {
+                continue;
+            }
             let leads = source.leads(import);
             // Whatever it is, its own file tells that it is no package.
             if import.identity.is_empty() && leads.is_empty() || import.kind == ImportKind::Declared {
@@ -88,7 +107,7 @@ pub(super) fn judge(
                     let is_allowed = rules
                         .iter()
                         .any(|rule| imports::allows(&rule.entry, source.language, judged));
-                    if !is_allowed && is_outside(own, source.language, asked, &source.path)? {
+                    if !is_allowed && is_outside(own, spoken(source.language, asked), asked, &source.path)? {
                         missing.push((area, judged.clone()));
                         break;
                     }
@@ -105,7 +124,76 @@ pub(super) fn judge(
             }
         }
     }
+    verdict.notices.extend(untold.notice());
     Ok(())
+}
+
+impl Untold {
+    fn add(&mut self, source: &Scanned, import: &Import) {
+        self.count += 1;
+        if self.named.len() < MAX_NAMED {
+            self.named.push(format!(
+                "{} in {}:{}",
+                shown(import.raw.as_bytes()),
+                shown(&source.path),
+                import.line
+            ));
+        }
+    }
+
+    fn notice(&self) -> Option<String> {
+        let more = match self.count - self.named.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let (names, them) = match self.count {
+            0 => return None,
+            1 => ("1 dotted name of C# begins".to_owned(), "it"),
+            n => (format!("{n} dotted names of C# begin"), "them"),
+        };
+        Some(format!(
+            "{names} with what no `using` and no project file tells to be a namespace, so it is taken for a property \
+             or a type, and no `allowed_imports` looked at {them}: {}{more}",
+            self.named.join(", ")
+        ))
+    }
+}
+
+/// Whether a name of C# may be one of a package: any that a `using` or a string has, and a dotted one in the code where
+/// something tells that it begins with a namespace.
+fn may_be_outside(
+    own: &mut Resolvers,
+    source: &Scanned,
+    import: &Import,
+    bound: &[(&Area, &[ImportRule])],
+    untold: &mut Untold,
+) -> Result<bool, Unreadable> {
+    let is_dotted = matches!(import.kind, ImportKind::Reference | ImportKind::Member);
+    if !is_dotted || import.raw.contains("::") {
+        return Ok(true);
+    }
+    let head = own.candidate.head(&mut own.base, import)?;
+    let is_allowed = |rules: &[ImportRule]| {
+        rules
+            .iter()
+            .any(|rule| imports::allows(&rule.entry, source.language, import))
+    };
+    if head == Head::Unknown
+        && !resolve::is_standard(source.language, import)
+        && !bound.iter().all(|(_, rules)| is_allowed(rules))
+        && is_outside(own, source.language, import, &source.path)?
+    {
+        untold.add(source, import);
+    }
+    Ok(matches!(head, Head::Root | Head::Namespace))
+}
+
+/// The language whose rules hold for an import.
+fn spoken(language: Language, import: &Import) -> Language {
+    match (language, import.kind) {
+        (Language::Go, ImportKind::Include) => Language::C,
+        _ => language,
+    }
 }
 
 /// A place in a file: path, line, column.
@@ -132,11 +220,24 @@ fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[
         }
     }
     Ok(match own.candidate.resolve(language, import, from)? {
-        Target::External => true,
+        Target::External => !is_built_here(own, language, import)?,
         // It begins with what is the repository's own.
         Target::Unresolved(_) => !own.candidate.files()?.is_whole(),
         Target::Local(_) => !own.own(language, import, from)?,
     })
+}
+
+/// Whether `-lx` links a library that lies in the tree.
+fn is_built_here(own: &mut Resolvers, language: Language, import: &Import) -> Result<bool, Unreadable> {
+    let Some(name) = import.raw.strip_prefix("-l").filter(|_| language == Language::C) else {
+        return Ok(false);
+    };
+    let names = ["a", "so", "dylib"].map(|ending| format!("lib{name}.{ending}"));
+    let has = |own: &mut resolve::Resolver| -> Result<bool, Unreadable> {
+        let files = own.files()?;
+        Ok(names.iter().any(|name| !files.named(name.as_bytes()).is_empty()))
+    };
+    Ok(has(&mut own.candidate)? && has(&mut own.base)?)
 }
 
 /// The finding; `banned` is the key that forbids the import whatever the area allows.

@@ -267,3 +267,40 @@ fn source_that_unchanged_code_loads_as_another_language_is_read_as_that() {
         assert_eq!(outcome.code, 0, "{content}: {outcome}");
     }
 }
+
+#[test]
+fn what_python_runs_by_its_text_is_read_as_python() {
+    let files = [("payments/w.txt", "import redis\n"), ("w.txt", "import redis\n")];
+    for source in [
+        "exec(open('w.txt').read())\n",
+        "exec(open(\"payments/w.txt\").read(), globals())\n",
+        "exec(compile(open('w.txt').read(), 'w.txt', 'exec'))\n",
+        "import io\nexec(io.open('w.txt', encoding='utf-8').read())\n",
+        "from pathlib import Path\nexec(Path('w.txt').read_text())\n",
+        "with open('w.txt') as f:\n    exec(f.read())\n",
+        "with open('w.txt', 'rb') as f:\n    exec(compile(f.read(), 'w', 'exec'))\n",
+        "text = open('w.txt').read()\nexec(text)\n",
+        "import builtins\nbuiltins.exec(open('w.txt').read())\n",
+    ] {
+        let repo = on_branch();
+        for (path, text) in files {
+            repo.write(path, text);
+        }
+        repo.change("payments/a.py", source);
+        repo.agentgate(["check", "--base", "main"]).expect(5, &["w.txt:1"]);
+    }
+    for source in [
+        "with open('w.txt') as f:\n    print(f.read())\n",
+        "cursor.exec(open('w.txt').read())\n",
+        "exec(open('v.txt').read())\n",
+        "# exec(open('w.txt').read())\n",
+        "s = \"exec(open('w.txt').read())\"\n",
+        "def exec(open): return open('w.txt').read()\n",
+    ] {
+        let repo = on_branch();
+        repo.write("payments/w.txt", "import redis\n");
+        repo.write("payments/v.txt", "x = 'import redis'\n");
+        repo.change("payments/a.py", source);
+        repo.agentgate(["check", "--base", "main"]).expect(0, &[]);
+    }
+}

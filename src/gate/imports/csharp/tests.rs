@@ -27,15 +27,6 @@ fn every_form_of_a_using_is_found() {
         ("using unsafe R = StackExchange.Redis.X*;", "StackExchange.Redis.X"),
         ("using R = StackExchange.Redis.X[];", "StackExchange.Redis.X"),
         ("using R = StackExchange.Redis.X?;", "StackExchange.Redis.X"),
-        ("using R = (int, StackExchange.Redis.X);", "StackExchange.Redis.X"),
-        (
-            "using R = (int a, StackExchange.Redis.X redis);",
-            "StackExchange.Redis.X",
-        ),
-        (
-            "using R = (StackExchange.Redis.X? a, int[] redis);",
-            "StackExchange.Redis.X",
-        ),
         ("namespace A { using StackExchange.Redis; }", "StackExchange.Redis"),
         ("namespace A.Redis; using B;", "B"),
         ("using\nStackExchange /* ; */ . // x\nRedis\n;", "StackExchange.Redis"),
@@ -61,13 +52,35 @@ fn every_form_of_a_using_is_found() {
     ] {
         assert_eq!(of(ImportKind::Static, source), [identity], "{source}");
     }
-    let generic = "using D = System.D<string, (StackExchange.Redis.X a, Foo<A.B>[])>.E;";
-    assert_eq!(
-        of(ImportKind::Static, generic),
-        ["System.D", "StackExchange.Redis.X", "Foo", "A.B"]
-    );
-    let pointer = "using unsafe P = delegate* unmanaged<StackExchange.Redis.X, void>;";
-    assert_eq!(of(ImportKind::Static, pointer), ["StackExchange.Redis.X"]);
+    for (source, named) in [
+        ("using R = (int, StackExchange.Redis.X);", "StackExchange.Redis.X"),
+        (
+            "using R = (int a, StackExchange.Redis.X redis);",
+            "StackExchange.Redis.X",
+        ),
+        (
+            "using R = (StackExchange.Redis.X? a, int[] redis);",
+            "StackExchange.Redis.X",
+        ),
+        (
+            "using R = List<StackExchange.Redis.X>; using StackExchange = Acme.X;",
+            "StackExchange.Redis.X",
+        ),
+        (
+            "using StackExchange = Acme.X; using R = List<StackExchange.Redis.X>;",
+            "StackExchange.Redis.X",
+        ),
+        (
+            "using unsafe P = delegate* unmanaged<StackExchange.Redis.X, void>;",
+            "StackExchange.Redis.X",
+        ),
+        // A name by itself is a type, for which there is another `using`.
+        ("using D = System.D<string, (A.B a, Foo<Bar>[])>.E;", "A.B"),
+    ] {
+        assert_eq!(of(ImportKind::Reference, source), [named], "{source}");
+    }
+    let generic = "using D = System.D<string, (Redis a, Foo<Bar>[])>.E;";
+    assert_eq!(of(ImportKind::Static, generic), ["System.D"]);
     let generic = "using static A.B<StackExchange.Redis.X>;";
     assert_eq!(of(ImportKind::Static, generic), ["A.B"]);
     assert_eq!(of(ImportKind::Reference, generic), ["StackExchange.Redis.X"]);

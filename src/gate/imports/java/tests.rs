@@ -293,3 +293,22 @@ fn a_file_in_a_library_s_package_needs_no_import() {
     assert!(!hits(Java, "package com.acme.redis; class A {}", "redis"));
     assert!(!hits(Java, "package com.acme.redis; class A {}", "acme.redis"));
 }
+
+#[test]
+fn scopes_of_hostile_files_end_soon() {
+    let started = std::time::Instant::now();
+    for source in [
+        "{ a.b.C.d(); ".repeat(60_000),
+        "( a.b.C.d(), ".repeat(60_000),
+        "(x -> a.b.C.d(".repeat(60_000),
+        "void f(X com) { com.a.B.c(); } ".repeat(50_000),
+        format!("void f({}", "X a, ".repeat(100_000)),
+        format!("f({}", "(T a, U b, V c".repeat(40_000)),
+        "class A { int a; { a.b.C.d(); } ".repeat(30_000),
+        "int a = x, ".repeat(100_000),
+        "}".repeat(200_000) + &")".repeat(200_000),
+    ] {
+        let _ = imports(Java, source.as_bytes());
+    }
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}

@@ -116,7 +116,7 @@ pub(super) fn may_load(language: Language, import: &Import) -> bool {
             let is_own = import.raw.starts_with('#') || import.raw.starts_with('.') && has_ending && name != b"..";
             is_own && (import.kind == ImportKind::Require || is_bundled(import) && !is_asset(name))
         }
-        Language::Rust | Language::Php => import.kind == ImportKind::Include,
+        Language::Rust | Language::Php | Language::Python => import.kind == ImportKind::Include,
         _ => false,
     }
 }
