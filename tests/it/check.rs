@@ -13,6 +13,7 @@ mod imports_loaders;
 mod imports_names;
 mod imports_packages;
 mod imports_paths;
+mod just_added;
 mod led_elsewhere;
 mod limits;
 mod malformed;

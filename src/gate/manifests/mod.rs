@@ -17,6 +17,7 @@ mod deno;
 mod dotnet;
 mod explained;
 mod format;
+mod from_outside;
 mod golang;
 mod gradle;
 mod gradle_catalog;
@@ -76,6 +77,7 @@ use maven_modules::Modules;
 use own::Taken;
 
 pub use explained::{ManifestRules, rules_for};
+pub(super) use from_outside::FromOutside;
 pub(super) use inline::{Inline as InlineList, of as inline_list};
 
 pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};

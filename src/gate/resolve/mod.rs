@@ -17,6 +17,7 @@ mod files;
 mod go;
 mod javascript;
 mod jsonc;
+mod just_added;
 mod jvm;
 mod npm;
 mod php;
@@ -41,7 +42,9 @@ use crate::gate::tree::{Tree, Unreadable};
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
 pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
+pub(in crate::gate) use javascript::is_of_machine;
 pub(in crate::gate) use jsonc::plain_text as plain_json;
+pub(in crate::gate) use just_added::is_own_now;
 pub(in crate::gate) use npm::{links as npm_links, mapped as npm_targets, names as npm_members};
 pub use standard::is_standard;
 
@@ -300,6 +303,21 @@ impl<'a> Resolver<'a> {
             return Ok(Vec::new());
         }
         javascript::configured(&known.files, &mut known.tsconfig, &mut known.npm, specifier, from)
+    }
+
+    /// Whether a JavaScript specifier is no package that the package.json around the file takes from a registry, and
+    /// whether it is an own package by name.
+    fn is_linked(&mut self, specifier: &str, from: &[u8]) -> Result<(bool, bool), Unreadable> {
+        let known = self.known()?;
+        let is_linked = known.npm.is_linked(&known.files, specifier, from)?;
+        let (folders, _) = known.npm.packages(&known.files, specifier, from)?;
+        Ok((is_linked, !folders.is_empty()))
+    }
+
+    /// The path of the module of Go that a file belongs to.
+    fn go_module(&mut self, from: &[u8]) -> Result<Option<String>, Unreadable> {
+        let known = self.known()?;
+        go::module_of(&known.files, from)
     }
 
     /// Whether a tsconfig or jsconfig of the tree takes in this file by `extends`, directly or not.

@@ -135,6 +135,11 @@ impl<'a> Resolvers<'a> {
         resolve::is_own(&mut self.base, &mut self.candidate, language, import, from)
     }
 
+    /// Whether an import is what the candidate alone makes the repository's own.
+    fn own_now(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        resolve::is_own_now(&mut self.base, &mut self.candidate, language, import, from)
+    }
+
     /// Whether it is, and no installed package of its name would go first.
     fn goes_first(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
         Ok(self.own(language, import, from)?

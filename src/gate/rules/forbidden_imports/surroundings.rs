@@ -66,7 +66,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             around => aliases::leads(found, around, own_modules, path)?,
         };
         match language {
-            Language::JavaScript => self.outside.leads(found, path, &mut leads)?,
+            Language::JavaScript => self.outside.leads(found, path, own_modules, &mut leads)?,
             Language::Go => self.modules.leads(found, path, &mut leads)?,
             Language::Ruby | Language::Php | Language::C => self.outside.paths(language, found, path, &mut leads)?,
             _ => {}
