@@ -24,6 +24,7 @@ mod next_steps;
 mod own_names;
 mod packages;
 mod packs;
+mod pages;
 mod plain;
 mod policy_change;
 mod processes;

@@ -4,9 +4,10 @@
 //! wherever it does for a browser; what cannot be told apart is read as markup.
 //!
 //! Pages are often templates of some other language, so that a block need not be JavaScript before that has run: one
-//! that cannot be read is searched for what looks like an import. Blocks of other types are data. Of a script's `src` a
-//! package of a known server counts, a path into a folder of copies, and of a module a relative one: where any other path
-//! of a site leads, only its server knows.
+//! that cannot be read is searched for what looks like an import. Blocks of other types are data. A name that the
+//! template computes is opaque; where it has a text in quotes (`{% static 'app.js' %}`), that is a file of the site,
+//! unless it is an address. Of a script's `src` an address counts, a path into a folder of copies, and of a module a
+//! relative one: where any other path of a site leads, only its server knows.
 
 use std::collections::HashMap;
 
@@ -147,7 +148,11 @@ impl Reader<'_> {
         let block = &self.source[start..end];
         let found = match (is_map, is_code) {
             (true, _) => mapped(block),
-            (false, true) => javascript_readings::scan(block, Dialect::Either).unwrap_or_else(|_| like_imports(block)),
+            (false, true) => {
+                let found = javascript_readings::scan(block, Dialect::Either);
+                let found = found.unwrap_or_else(|_| like_imports(block));
+                found.into_iter().map(unless_computed).collect()
+            }
             (false, false) => Vec::new(),
         };
         self.found.extend(found.into_iter().map(|found| Found {
@@ -165,7 +170,11 @@ impl Reader<'_> {
     fn address(&mut self, from: usize, end: usize, is_module: bool) {
         let written = self.value(Some((from, end)));
         let written = written.trim();
-        if written.is_empty() || has_marks(written.as_bytes()) {
+        if written.is_empty() {
+            return;
+        }
+        if has_marks(written.as_bytes()) {
+            self.found.extend(computed_address(written, from));
             return;
         }
         if let Some(raw) = as_specifier(written, is_module) {
@@ -293,10 +302,7 @@ fn as_specifier(written: &str, is_module: bool) -> Option<String> {
             true => format!("https:{written}"),
             false => written.to_owned(),
         };
-        // Of an unknown server the host comes first.
-        let identity = identity::javascript(&raw);
-        let is_known = !identity.first()?.contains('.') || identity.len() == 1;
-        return (is_known || is_module).then_some(raw);
+        return Some(raw);
     }
     let scheme = lower.split(['/', '?', '#']).next().unwrap_or_default();
     if scheme.contains(':') {
@@ -311,6 +317,65 @@ fn as_specifier(written: &str, is_module: bool) -> Option<String> {
     };
     // Most are made by a build that puts them elsewhere.
     (is_module || !identity::javascript(&raw).is_empty()).then_some(raw)
+}
+
+/// The import as it is found; of one that the page's template computes, as much as is written out.
+fn unless_computed(found: Found) -> Found {
+    if !has_marks(found.raw.as_bytes()) {
+        return found;
+    }
+    match written_out(&found.raw) {
+        Some(head) => Found {
+            kind: found.kind,
+            ..import(head.to_owned(), found.at)
+        },
+        None => opaque(found.at),
+    }
+}
+
+/// What stands before the first mark of a template, where that tells a host or the whole name of a package.
+fn written_out(text: &str) -> Option<&str> {
+    let head = &text[..MARKS.iter().filter_map(|mark| text.find(mark)).min()?];
+    let rest = match head.split_once("//") {
+        Some((_, rest)) => rest,
+        None if head.starts_with(['.', '/', '#', '~']) => return None,
+        None => head,
+    };
+    let scope = usize::from(rest.starts_with('@'));
+    let mut parts = rest[scope..].split(['/', '?', '@']).skip(scope);
+    (parts.next().is_some_and(|part| !part.is_empty()) && parts.next().is_some()).then_some(head)
+}
+
+/// What an address is that a template puts together: one that is written out in it, nothing where a text says a file of
+/// the site, else something that nobody can tell here.
+fn computed_address(written: &str, at: usize) -> Option<Found> {
+    let is_address = |text: &&str| {
+        let lower = text.to_ascii_lowercase();
+        ["//", "http://", "https://"]
+            .iter()
+            .any(|scheme| lower.starts_with(scheme))
+            && !has_marks(text.as_bytes())
+    };
+    let mut quoted = written.split(['"', '\'', '`']).map(str::trim);
+    if let Some(address) = quoted
+        .clone()
+        .find(is_address)
+        .or_else(|| written_out(written).filter(is_address))
+    {
+        return as_specifier(address, true).map(|raw| import(raw, at));
+    }
+    let head = &written[..MARKS.iter().filter_map(|mark| written.find(mark)).min().unwrap_or(0)];
+    let is_of_the_site = quoted.nth(1).is_some() || head.contains('/') && !head.contains("//");
+    (!is_of_the_site).then(|| opaque(at))
+}
+
+fn opaque(at: usize) -> Found {
+    Found {
+        raw: String::new(),
+        identity: Vec::new(),
+        kind: ImportKind::Opaque,
+        at,
+    }
 }
 
 fn import(raw: String, at: usize) -> Found {
@@ -370,7 +435,6 @@ fn like_imports(block: &[u8]) -> Vec<Found> {
             };
             if let Ok(raw) = std::str::from_utf8(&text[..length])
                 && !raw.is_empty()
-                && !has_marks(raw.as_bytes())
             {
                 found.push(import(raw.to_owned(), at + word.len() + quote));
             }
@@ -416,6 +480,35 @@ mod tests {
                 "https://unpkg.com/a@4/x.js",
             ),
             ("<script src=//unpkg.com/a></script>", "https://unpkg.com/a"),
+            (
+                "<script src='https://tags.example.com/a/b.js'></script>",
+                "https://tags.example.com/a/b.js",
+            ),
+            (
+                "<script src=\"{{ x | default('https://unpkg.com/a') }}\"></script>",
+                "https://unpkg.com/a",
+            ),
+            (
+                "<script src='https://tags.example.com/{{ id }}.js'></script>",
+                "https://tags.example.com/",
+            ),
+            (
+                "<script src='https://unpkg.com/a@{{ version }}/x.js'></script>",
+                "https://unpkg.com/a@",
+            ),
+            (
+                "<script>import('https://esm.sh/a?v={{ v }}')</script>",
+                "https://esm.sh/a?v=",
+            ),
+            ("<script>import('a/{{ v }}')</script>", "a/"),
+            // What the template computes has no name.
+            ("<script src='{{ url }}'></script>", ""),
+            ("<script src='{{ url }}/a.js'></script>", ""),
+            ("<script src='https://{{ host }}/a.js'></script>", ""),
+            ("<script>import('{{ mod }}')</script>", ""),
+            ("<script type=module>import x from \"{% static 'a.js' %}\"</script>", ""),
+            ("<script type=module>import '<%= x %>'</script>", ""),
+            ("<script type=module>import '${x}'</script>", ""),
             ("<script type=module src='js/a.js'></script>", "./js/a.js"),
             (
                 "<script src='../node_modules/a/x.js'></script>",
@@ -450,8 +543,10 @@ mod tests {
             "<script type=module>import 'a'",
             "<script src='/static/a.js'></script>",
             "<script src='js/a.js'></script>",
-            "<script src='https://tags.example.com/a/b.js'></script>",
-            "<script src='{{ url }}/a.js'></script>",
+            "<script src=\"{% static 'a.js' %}\"></script>",
+            "<script src='{% static \"a.js\" %}'></script>",
+            "<script src='<%= asset_path(\"a.js\") %>'></script>",
+            "<script src='/static/{{ name }}.js'></script>",
             "<link href='./a.css' rel=stylesheet>",
             "<script>// import 'a'\n</script>",
             "<script>{{ x | safe }}'</script>",

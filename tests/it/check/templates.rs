@@ -101,3 +101,29 @@ fn a_template_that_is_loaded_as_source_is_all_code() {
     let page = "<!doctype html>\n<p>It's require('redis')</p>\n";
     check(&[("app/a.ts", "import page from './w.html';\n"), ("app/w.html", page)]).expect(0, &[]);
 }
+
+#[test]
+fn the_code_of_a_blade_template_is_read() {
+    for line in [
+        "{{ \\Redis::get('k') }}",
+        "{{ Redis::get('k') }}",
+        "{!! \\Illuminate\\Support\\Facades\\Redis::get('k') !!}",
+        "@php use Illuminate\\Support\\Facades\\Redis; @endphp",
+        "@php($x = \\Redis::get('k'))",
+        "@use('Illuminate\\Support\\Facades\\Redis')",
+        "@inject('m', 'App\\Redis')",
+        "@if (\\Redis::get('k')) it's @endif",
+        "<x-card :items=\"\\Redis::get('k')\"/>",
+        "<?php \\Redis::get('k') ?>",
+    ] {
+        let source = format!("<p>It's</p>\n{line}\n");
+        check(&[("app/a.blade.php", &source)]).expect(5, &["app/a.blade.php:2", "1 finding in 1 path"]);
+    }
+    let page = "@extends('layouts.app')\n@section('redis')\n<p>It's \\Redis::get()</p>\n{{-- {{ \\Redis::get() }} --}}\n\
+                @{{ \\Redis::get() }}\n<style>@media (min-width: 1px) { a { content: \"it's\" } }</style>\n\
+                <a @click=\"f('redis')\" href=\"{{ route('redis') }}\">{{ config('database.redis') }}</a>\n\
+                @foreach ($redis as $r)\n  {{ $r->redis }} {{ $r['redis'] ?? 'x' }}\n@endforeach\n\
+                @verbatim {{ \\Redis::get() }} @endverbatim\n@lang('redis.title') @json($redis)\n@endsection\n";
+    check(&[("app/a.blade.php", page)]).expect(0, &[]);
+    check(&[("app/a.blade.php", "{{ 'a }}'.\\Redis::get().'{{ b' }}\n")]).expect(9, &["app/a.blade.php:1"]);
+}
