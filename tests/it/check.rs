@@ -18,6 +18,7 @@ mod led_elsewhere;
 mod limits;
 mod malformed;
 mod manifest_entries;
+mod mapped_names;
 mod named_files;
 mod native;
 mod next_steps;

@@ -6,7 +6,7 @@
 
 use super::files::{Files, follow, name, parent, upward};
 use super::tsconfig::{Aim, Configs, filled, matched};
-use super::{Target, npm};
+use super::{Target, maps, npm};
 use crate::gate::imports::percent_decoded;
 use crate::gate::tree::{Unreadable, join};
 
@@ -267,6 +267,29 @@ fn by_package(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u
     let mut all = Vec::new();
     for folder in folders {
         all.push(in_package(files, npm, &folder, rest)?);
+    }
+    Ok(Target::all(all))
+}
+
+/// Where an import map or the configuration of a loader leads a bare name.
+pub(super) fn by_maps(
+    files: &Files,
+    known: &mut Option<maps::Maps>,
+    npm: &mut npm::Packages,
+    raw: &str,
+    from: &[u8],
+) -> Result<Target, Unreadable> {
+    let specifier = raw.split('?').next().unwrap_or(raw);
+    if specifier.is_empty() || specifier.contains(':') || specifier.contains("node_modules/") {
+        return Ok(Target::External);
+    }
+    let paths = maps::maps(files, known)?.lookup(specifier, from);
+    if paths.is_empty() || !npm.is_linked(files, specifier, from)? {
+        return Ok(Target::External);
+    }
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(module(files, npm, &path)?);
     }
     Ok(Target::all(all))
 }

@@ -19,6 +19,7 @@ mod javascript;
 mod jsonc;
 mod just_added;
 mod jvm;
+mod maps;
 mod npm;
 mod php;
 mod python;
@@ -92,6 +93,7 @@ struct Known<'a> {
     files: Files<'a>,
     tsconfig: tsconfig::Configs,
     npm: npm::Packages,
+    maps: Option<maps::Maps>,
     python: Option<python::Roots>,
     cargo: cargo::Crates,
     inline: rust_inline::Cache,
@@ -119,6 +121,7 @@ impl<'a> Resolver<'a> {
                 files: Files::of(self.tree)?,
                 tsconfig: tsconfig::Configs::default(),
                 npm: npm::Packages::default(),
+                maps: None,
                 python: None,
                 cargo: cargo::Crates::default(),
                 inline: rust_inline::Cache::default(),
@@ -153,7 +156,11 @@ impl<'a> Resolver<'a> {
                 // A module behind a link is loaded from where it really lies.
                 let real = files.find(from).map(|spot| spot.path);
                 let from = real.as_deref().unwrap_or(from);
-                javascript::resolve(files, tsconfig, npm, &import.raw, from)
+                let found = javascript::resolve(files, tsconfig, npm, &import.raw, from)?;
+                match found {
+                    Target::External => javascript::by_maps(files, &mut known.maps, npm, &import.raw, from),
+                    found => Ok(found),
+                }
             }
             Language::Python => {
                 let roots = python::roots(files, &mut known.python);
