@@ -29,6 +29,7 @@ mod pages;
 mod plain;
 mod policy_change;
 mod processes;
+mod stand_ins;
 mod templates;
 mod uncommitted;
 mod whole;

@@ -41,6 +41,7 @@ mod javascript_literals;
 mod javascript_paths;
 mod javascript_readings;
 mod javascript_require;
+mod jsdoc;
 mod jsx;
 mod jsx_start;
 mod kotlin;

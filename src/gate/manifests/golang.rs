@@ -1,8 +1,9 @@
 //! go.mod, and go.work with its replacements. The grammar is made of lines (go.dev/ref/mod#go-mod-file-grammar), so no parser is needed.
 
-use super::declared::Dependency;
+use super::declared::{Dependency, Named, guesses};
+use crate::gate::imports::vendored;
 
-/// Modules of `require`, the right-hand side of `replace`, and packages of `tool`.
+/// Modules of `require`, the right-hand side of `replace`, packages of `tool`, and what a folder of `replace` may be a copy of.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     let mut found = Vec::new();
     let mut block: Option<String> = None;
@@ -53,7 +54,14 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
                 .and_then(|at| words.get(at + 1)),
             _ => None,
         };
-        // A replacement by a folder of the repository brings in no module.
+        // A replacement by a folder of the repository's own brings in no module; a copy of one is called after it.
+        if let Some(folder) = module.filter(|module| module.starts_with(['.', '/']))
+            && let Some(name) = copied(folder)
+        {
+            let column = whole.find(folder.as_str()).unwrap_or_default();
+            let found_here = Dependency::new(name, folder.as_str()).of_kind(Named::InPlace(folder.clone()));
+            found.push(found_here.at(Some(at + column)));
+        }
         if let Some(module) = module.filter(|module| !module.starts_with(['.', '/'])) {
             let column = whole.find(module.as_str()).unwrap_or_default();
             found.push(Dependency::new(without_major(module), module.as_str()).at(Some(at + column)));
@@ -62,6 +70,14 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
     match block {
         Some(verb) => Err(format!("a `{}` block does not end", verb.escape_debug())),
         None => Ok(found),
+    }
+}
+
+/// What a folder of copies holds at a path, or any other folder by its name.
+fn copied(folder: &str) -> Option<String> {
+    match vendored(folder) {
+        Some(segments) => Some(segments.join("/")),
+        None => guesses(folder).map(str::to_owned),
     }
 }
 

@@ -124,7 +124,8 @@ impl Modules {
     }
 }
 
-fn module(text: &str) -> Option<String> {
+/// The path that a go.mod gives its module.
+pub(in crate::gate) fn module(text: &str) -> Option<String> {
     directives(text, "module").into_iter().next()?.into_iter().next()
 }
 

@@ -42,7 +42,7 @@ use crate::gate::tree::{Tree, Unreadable};
 
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
-pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
+pub(in crate::gate) use go::{module as go_module, replaced as go_replaced, replacements as go_replacements};
 pub(in crate::gate) use javascript::is_of_machine;
 pub(in crate::gate) use jsonc::plain_text as plain_json;
 pub(in crate::gate) use just_added::is_own_now;

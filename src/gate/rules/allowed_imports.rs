@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
 use super::forbidden_imports::Scanned;
+use super::go_modules;
 use super::{Resolvers, finding, plain, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
 use crate::gate::manifests::{CargoRenames, FromOutside};
@@ -96,8 +97,11 @@ pub(super) fn judge(
             }
             // What is installed, and what tells where it leads.
             let mut all: Vec<(Import, &Import)> = Vec::new();
+            // A copy in the place of a module that may be used has another name, and is that module here.
+            let is_copy =
+                |lead: &&Import| source.language != Language::Go || lead.first_segment() != Some(go_modules::COPY);
             for asked in std::iter::once(import)
-                .chain(leads)
+                .chain(leads.iter().filter(is_copy))
                 .filter(|import| !import.identity.is_empty())
             {
                 let mut installed = crate_names::resolved(asked, &renames);

@@ -7,6 +7,7 @@ mod active;
 mod aliases;
 mod allowed_imports;
 mod autoexec;
+mod composer_prefixes;
 mod copies;
 mod crate_names;
 pub mod credentials;

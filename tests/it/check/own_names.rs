@@ -283,12 +283,16 @@ fn a_module_that_go_replaces_is_5() {
         ),
         ("app/go.mod", "replace github.com/acme/kv => github.com/x/redis v9.0.0"),
         ("go.work", "replace github.com/acme/kv => github.com/x/redis v9.0.0"),
+        // Out of the repository, and a copy.
+        ("go.mod", "replace github.com/acme/kv => ../redis"),
+        ("app/go.mod", "replace github.com/acme/kv => ../third_party/redis"),
     ] {
         let module = format!("module example.com/m\n\n{line}\n");
         after("", &[(path, &module)], &[("app/a.go", main)], 5, &["app/a.go:3"]);
     }
     for line in [
-        "replace github.com/acme/kv => ../redis",
+        "replace github.com/acme/kv => ../kv",
+        "replace github.com/acme/kv => ./redis",
         "replace github.com/acme/k => github.com/x/redis v1.0.0",
         "require github.com/acme/kv v1.0.0",
     ] {
