@@ -19,6 +19,7 @@ mod limits;
 mod malformed;
 mod manifest_entries;
 mod mapped_names;
+mod named_dependencies;
 mod named_files;
 mod native;
 mod next_steps;

@@ -385,7 +385,7 @@ fn what_declares_in_a_form_that_is_not_read_is_said_and_listed() {
         ("payments/CMakeLists.txt", "find_package(X)\n"),
         ("payments/a.rb", "require 'bundler/inline'\n"),
         ("payments/b.fsx", "#r \"nuget: X\"\n"),
-        ("payments/environment.yml", "dependencies: [x]\n"),
+        ("payments/conanfile.txt", "[requires]\n"),
         ("payments/flake.nix", "{}\n"),
     ];
     for (policy, mark) in [
