@@ -367,6 +367,14 @@ pub fn is_template(path: &[u8]) -> bool {
     )
 }
 
+/// Whether the file is source of another language around the text of a page.
+pub fn is_page(path: &[u8]) -> bool {
+    matches!(
+        ending(path).as_deref(),
+        Some(b"erb" | b"rhtml" | b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"php8")
+    )
+}
+
 /// Lower case, without the dot.
 fn ending(path: &[u8]) -> Option<Vec<u8>> {
     let name = path.rsplit(|b| *b == b'/').next().unwrap_or(path);

@@ -205,21 +205,21 @@ pub(super) fn jbang(text: &str) -> Declared {
             .map(str::trim)
             .filter(|word| !word.is_empty())
         {
-            let place = Some(start + line.find(written).unwrap_or_default());
+            let place = start + line.find(written).unwrap_or_default();
             let mut parts = written.split([':', '@']);
             match (parts.next(), parts.next()) {
                 _ if written.contains("://") => declared
                     .found
-                    .extend(guesses(written).map(|name| Dependency::new(name.to_owned(), written).at(place))),
+                    .extend(guesses(written).map(|name| Dependency::new(name.to_owned(), written).at(Some(place)))),
                 (Some(group), Some(artifact)) if !group.contains("${") && !artifact.contains("${") => {
                     declared
                         .found
-                        .push(Dependency::new(format!("{group}:{artifact}"), written).at(place));
+                        .push(Dependency::new(format!("{group}:{artifact}"), written).at(Some(place)));
                 }
                 (Some(_), None) => {}
                 _ => declared.computed.push(Computed {
                     text: written.to_owned(),
-                    at: place.unwrap_or(start),
+                    at: place,
                 }),
             }
         }

@@ -66,6 +66,7 @@ impl<'a> Outside<'a> {
             }
             if raw.starts_with('/')
                 && (imports::is_template(from)
+                    || imports::is_page(from)
                     || matches!(
                         own.candidate.resolve(Language::JavaScript, import, from)?,
                         Target::Local(_)
