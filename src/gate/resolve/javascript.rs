@@ -283,7 +283,7 @@ pub(super) fn by_maps(
     if specifier.is_empty() || specifier.contains(':') || specifier.contains("node_modules/") {
         return Ok(Target::External);
     }
-    let paths = maps::maps(files, known)?.lookup(specifier, from);
+    let (paths, is_mapped) = maps::maps(files, known)?.lookup(specifier, from);
     if paths.is_empty() || !npm.is_linked(files, specifier, from)? {
         return Ok(Target::External);
     }
@@ -291,7 +291,10 @@ pub(super) fn by_maps(
     for path in paths {
         all.extend(module(files, npm, &path)?);
     }
-    Ok(Target::all(all))
+    Ok(match Target::all(all) {
+        Target::External if is_mapped => Target::unresolved("a map leads it to no file of the repository"),
+        found => found,
+    })
 }
 
 fn by_imports(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u8]) -> Result<Target, Unreadable> {

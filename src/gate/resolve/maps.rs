@@ -71,15 +71,18 @@ pub(super) fn maps<'k>(files: &Files, known: &'k mut Option<Maps>) -> Result<&'k
 }
 
 impl Maps {
-    /// The paths that a name may stand for in the file at `from`; whether there are files is for the caller to see.
-    pub(super) fn lookup(&self, specifier: &str, from: &[u8]) -> Vec<Vec<u8>> {
+    /// The paths that a name may stand for in the file at `from`, and whether a map says so by the beginning of the
+    /// name; whether there are files is for the caller to see.
+    pub(super) fn lookup(&self, specifier: &str, from: &[u8]) -> (Vec<Vec<u8>>, bool) {
         let mut found = Vec::new();
+        let mut is_mapped = false;
         for entry in self.entries.iter().filter(|entry| below(from, &entry.scope).is_some()) {
             let rest = match specifier.strip_prefix(entry.key.as_str()) {
                 Some("") => "",
                 Some(rest) if entry.is_prefix => rest,
                 _ => continue,
             };
+            is_mapped |= entry.is_prefix && !entry.key.is_empty();
             let aim = format!("{}{rest}", entry.aim);
             match aim.strip_prefix('/') {
                 // Where a site begins is not known: at the map, or above it.
@@ -92,7 +95,7 @@ impl Maps {
         }
         let bases = self.bases.iter().filter(|(_, scope)| below(from, scope).is_some());
         found.extend(bases.filter_map(|(base, _)| follow(base, specifier.as_bytes())));
-        found
+        (found, is_mapped)
     }
 
     fn read(&mut self, files: &Files) -> Result<(), Unreadable> {
@@ -209,6 +212,10 @@ impl Maps {
 
     /// What a script tells RequireJS or its like: `baseUrl`, and `paths` below it.
     fn amd(&mut self, text: &str, folder: &[u8], scope: &[u8]) {
+        // Without any of it a page's own folder is the base.
+        if text.contains("<script") && (text.contains("require([") || text.contains("requirejs([")) {
+            self.bases.push((folder.to_vec(), scope.to_vec()));
+        }
         for call in CALLS {
             for (at, _) in text.match_indices(call) {
                 let mut end = (at + MAX_CONFIG).min(text.len());
@@ -329,9 +336,9 @@ mod tests {
             b"www",
             b"",
         );
-        assert_eq!(maps.lookup("app/main", b"a.js")[0], b"www/app/main");
-        assert!(maps.lookup("lib", b"a.js").contains(&b"www/js/lib/x".to_vec()));
-        assert!(maps.lookup("own", b"a.js").contains(&b"www/js/own".to_vec()));
+        assert_eq!(maps.lookup("app/main", b"a.js").0[0], b"www/app/main");
+        assert!(maps.lookup("lib", b"a.js").0.contains(&b"www/js/lib/x".to_vec()));
+        assert!(maps.lookup("own", b"a.js").0.contains(&b"www/js/own".to_vec()));
         assert!(!maps.entries.iter().any(|entry| entry.key == "cdn"));
     }
 
@@ -346,11 +353,11 @@ mod tests {
             b"x/y",
             b"x",
         );
-        assert_eq!(maps.lookup("a/z", b"x/q.js"), [b"x/y/b/z".to_vec()]);
+        assert_eq!(maps.lookup("a/z", b"x/q.js"), (vec![b"x/y/b/z".to_vec()], true));
         assert_eq!(
-            maps.lookup("c", b"x/q.js"),
+            maps.lookup("c", b"x/q.js").0,
             [b"x/y/d.js".to_vec(), b"x/d.js".to_vec(), b"d.js".to_vec()]
         );
-        assert!(maps.lookup("a/z", b"w.js").is_empty() && maps.lookup("e", b"x/q.js").is_empty());
+        assert!(maps.lookup("a/z", b"w.js").0.is_empty() && maps.lookup("e", b"x/q.js").0.is_empty());
     }
 }

@@ -53,6 +53,12 @@ fn an_import_map_leads_to_own_files() {
         let foreign = map.replace("app/src/", "other/").replace("./src/", "../other/");
         check(&[(path, &foreign)], &[module]).expect(5, &["app/a.js:1", "[app.may_depend_on]"]);
     }
+    // The map says that it is own, whether the file is there or built later.
+    let built = (
+        "app/index.html",
+        "<script type=\"importmap\">{\"imports\": {\"lib/\": \"/assets/\"}}</script>\n",
+    );
+    check(&[built], &[module]).expect(0, &["a map leads it to no file of the repository"]);
     // What package.json takes from a registry is not a page's to say.
     let map = (
         "index.html",
@@ -117,6 +123,12 @@ fn an_amd_loader_leads_to_own_files() {
     let own = ("app/js/lib/main.js", "define([], function () {});\n");
     check(&[page, own], &[module]).expect(0, &[]);
     check(&[own], &[module]).expect(5, &["app/js/a.js:1"]);
+    let page = (
+        "app/js/index.html",
+        "<script>require(['lib/main'], function (m) {})</script>\n",
+    );
+    check(&[own], &[page]).expect(0, &[]);
+    check(&[], &[page]).expect(5, &["app/js/index.html:1"]);
 }
 
 #[test]
