@@ -1,11 +1,14 @@
 //! go.mod, and go.work with its replacements. The grammar is made of lines (go.dev/ref/mod#go-mod-file-grammar), so no parser is needed.
 
+use std::collections::HashMap;
+
 use super::declared::{Dependency, Named, guesses};
 use crate::gate::imports::vendored;
 
 /// Modules of `require`, the right-hand side of `replace`, packages of `tool`, and what a folder of `replace` may be a copy of.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
-    let mut found = Vec::new();
+    let mut found: Vec<Dependency> = Vec::new();
+    let mut folders: HashMap<String, String> = HashMap::new();
     let mut block: Option<String> = None;
     let mut next = 0;
     for whole in text.split('\n') {
@@ -58,6 +61,7 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
         if let Some(folder) = module.filter(|module| module.starts_with(['.', '/']))
             && let Some(name) = copied(folder)
         {
+            folders.insert(words[0].clone(), folder.clone());
             let column = whole.find(folder.as_str()).unwrap_or_default();
             let found_here = Dependency::new(name, folder.as_str()).of_kind(Named::InPlace(folder.clone()));
             found.push(found_here.at(Some(at + column)));
@@ -65,6 +69,15 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
         if let Some(module) = module.filter(|module| !module.starts_with(['.', '/'])) {
             let column = whole.find(module.as_str()).unwrap_or_default();
             found.push(Dependency::new(without_major(module), module.as_str()).at(Some(at + column)));
+        }
+    }
+    // What is required and lies in a folder is that folder.
+    for dependency in &mut found {
+        if let Some(folder) = folders
+            .get(&dependency.written)
+            .filter(|_| dependency.kind == Named::Outright)
+        {
+            dependency.kind = Named::Local(folder.clone());
         }
     }
     match block {

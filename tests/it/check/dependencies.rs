@@ -146,9 +146,15 @@ fn denied(path: &str, text: &str, exit: i32, words: &[&str]) {
 fn a_name_that_setup_py_computes_is_8() {
     denied(
         "setup.py",
-        "r=\"redis\"; setup(install_requires=[r])\n",
+        "r=read(); setup(install_requires=[r])\n",
         8,
         &["a dependency whose name is computed, `install_requires=[r])`"],
+    );
+    denied(
+        "setup.py",
+        "r=\"redis\"; setup(install_requires=[r])\n",
+        8,
+        &["setup.py:1: declares `redis`"],
     );
     denied("setup.py", "setup(**x.args)\n", 8, &["name is computed, `**x.args)`"]);
 }

@@ -205,7 +205,7 @@ fn a_new_root_namespace_is_own() {
 fn a_new_module_of_go_is_own_where_it_has_the_same_owner() {
     let main = ("go.mod", "module example.com/acme/app\n");
     let scene = |path: &str, folder: &str| {
-        let go_mod = format!("module example.com/acme/app\nreplace {path} => ./{folder}\n");
+        let go_mod = format!("module example.com/acme/app\nrequire {path} v0.0.0\nreplace {path} => ./{folder}\n");
         let code = format!("package app\nimport \"{path}\"\n");
         let (own_mod, own) = (format!("{folder}/go.mod"), format!("{folder}/m.go"));
         let module = format!("module {path}\n");
