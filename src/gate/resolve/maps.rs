@@ -14,7 +14,10 @@ use crate::gate::tree::{Unreadable, join};
 /// Pages and scripts that are read for maps, of each kind.
 const MAX_READ: usize = 2_000;
 /// Entries of all maps together.
-const MAX_ENTRIES: usize = 50_000;
+const MAX_ENTRIES: usize = 5_000;
+/// Folders that names are looked up from, and maps or configurations of one file.
+const MAX_BASES: usize = 500;
+const MAX_IN_FILE: usize = 20;
 /// How much of a script is looked at behind the call that configures a loader, in bytes.
 const MAX_CONFIG: usize = 64 * 1024;
 /// Pages, and templates of pages.
@@ -61,7 +64,6 @@ pub(super) fn maps<'k>(files: &Files, known: &'k mut Option<Maps>) -> Result<&'k
     if known.is_none() {
         let mut maps = Maps::default();
         maps.read(files)?;
-        maps.entries.truncate(MAX_ENTRIES);
         *known = Some(maps);
     }
     match known {
@@ -109,7 +111,7 @@ impl Maps {
         for path in pages.into_iter().take(MAX_READ) {
             let text = files.text(path)?.unwrap_or_default();
             let scope = project(files, path);
-            for map in import_maps(&text) {
+            for map in import_maps(&text).take(MAX_IN_FILE) {
                 let value: Value = serde_json::from_str(map).unwrap_or_default();
                 self.table(&value, parent(path), scope);
             }
@@ -127,7 +129,14 @@ impl Maps {
         }
         self.bases.sort_unstable();
         self.bases.dedup();
+        self.bases.truncate(MAX_BASES);
         Ok(())
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.entries.len() < MAX_ENTRIES {
+            self.entries.push(entry);
+        }
     }
 
     fn table(&mut self, map: &Value, folder: &[u8], scope: &[u8]) {
@@ -141,7 +150,7 @@ impl Maps {
                 .as_str()
                 .filter(|aim| aim.starts_with(['.', '/']) && !aim.starts_with("//"))
             {
-                self.entries.push(Entry {
+                self.push(Entry {
                     key: key.clone(),
                     aim: aim.to_owned(),
                     folder: folder.to_vec(),
@@ -171,7 +180,7 @@ impl Maps {
                 let Some(folder) = follow(top, first.as_bytes()) else {
                     continue;
                 };
-                self.entries.push(Entry {
+                self.push(Entry {
                     key: match under {
                         "" => String::new(),
                         under => format!("{under}/"),
@@ -182,7 +191,7 @@ impl Maps {
                     is_prefix: true,
                 });
                 if !under.is_empty() {
-                    self.entries.push(Entry {
+                    self.push(Entry {
                         key: under.to_owned(),
                         aim: "index.js".to_owned(),
                         folder,
@@ -198,7 +207,7 @@ impl Maps {
             }
             for root in ["app/javascript", "app/assets/javascripts", "vendor/javascript"] {
                 if let Some(folder) = follow(top, root.as_bytes()).filter(|folder| files.folder(folder).is_some()) {
-                    self.entries.push(Entry {
+                    self.push(Entry {
                         key: first.to_owned(),
                         aim: aim.clone(),
                         folder,
@@ -217,7 +226,7 @@ impl Maps {
             self.bases.push((folder.to_vec(), scope.to_vec()));
         }
         for call in CALLS {
-            for (at, _) in text.match_indices(call) {
+            for (at, _) in text.match_indices(call).take(MAX_IN_FILE) {
                 let mut end = (at + MAX_CONFIG).min(text.len());
                 while !text.is_char_boundary(end) {
                     end -= 1;
@@ -246,7 +255,7 @@ impl Maps {
                                 (key.to_owned(), aim.to_owned(), false),
                                 (format!("{key}/"), format!("{aim}/"), true),
                             ] {
-                                self.entries.push(Entry {
+                                self.push(Entry {
                                     key,
                                     aim,
                                     folder: base.clone(),
@@ -264,7 +273,7 @@ impl Maps {
 
     /// `<script data-main="js/main" src="require.js">`: names are looked up beside that script.
     fn data_main(&mut self, text: &str, folder: &[u8], scope: &[u8]) {
-        for (at, word) in text.match_indices("data-main=") {
+        for (at, word) in text.match_indices("data-main=").take(MAX_IN_FILE) {
             let Some((script, _)) = quoted(&text[at + word.len()..]) else {
                 continue;
             };
@@ -285,7 +294,7 @@ fn project<'p>(files: &Files, path: &'p [u8]) -> &'p [u8] {
 
 /// The blocks of import maps in a page.
 fn import_maps(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices("importmap").filter_map(|(at, _)| {
+    text.match_indices("importmap").take(1_000).filter_map(|(at, _)| {
         let rest = &text[at..];
         let open = rest.find('>').filter(|open| *open < 200)?;
         let end = rest[open..].find("</")?;

@@ -217,17 +217,21 @@ impl<'a> Reader<'a> {
                 at += 1;
             }
         }
-        // The attributes of a component lie around what is echoed in them.
-        self.found.sort_by_key(|piece| piece.from);
+        // What is certain goes before what only may be code around it.
+        self.found.sort_by_key(|piece| (!piece.is_sure, piece.from));
+        let (sure, mut pieces): (Vec<Piece>, Vec<Piece>) = self.found.into_iter().partition(|piece| piece.is_sure);
         let mut end = 0;
-        self.found.retain(|piece| {
-            let is_behind = piece.from >= end;
-            if is_behind {
+        pieces.retain(|piece| {
+            let next = sure.partition_point(|sure| sure.end + 2 <= piece.from);
+            let is_apart = piece.from >= end && sure.get(next).is_none_or(|sure| piece.end + 2 <= sure.from);
+            if is_apart {
                 end = piece.end + 2;
             }
-            is_behind
+            is_apart
         });
-        Ok(self.found)
+        pieces.extend(sure);
+        pieces.sort_by_key(|piece| piece.from);
+        Ok(pieces)
     }
 
     fn push(&mut self, from: usize, end: usize, is_sure: bool) {
@@ -290,13 +294,18 @@ impl<'a> Reader<'a> {
         let close = closing(source, open);
         self.spend(close.unwrap_or(open + MAX_ARGUMENT) - open, at)?;
         let Some(close) = close else { return Ok(open + 1) };
+        let is_sure = DIRECTIVES.contains(&name.as_str());
         self.found.push(Piece {
             from: open + 1,
             end: close,
-            is_sure: DIRECTIVES.contains(&name.as_str()),
+            is_sure,
             directive: Some(name),
         });
-        Ok(close + 1)
+        // What is no directive is text, in which more may stand.
+        Ok(match is_sure {
+            true => close + 1,
+            false => open + 1,
+        })
     }
 
     /// The attributes of a component's tag whose values are PHP (`:items="..."`).
@@ -461,6 +470,18 @@ mod tests {
     fn a_piece_that_takes_text_for_code_is_refused() {
         assert!(scan(b"{{ 'a }}'.\\A\\B::get().'{{ b' }}").is_err());
         assert!(scan(b"@foo(don't) text").is_ok());
+        // Text that looks like a directive or a component hides nothing.
+        for source in [
+            "@foo(' {{ \\A\\B::get() }} ')",
+            "<x-a :b=\"' {{ \\A\\B::get() }} \"",
+            "@foo(' @if(\\A\\B::get()) ')",
+        ] {
+            assert!(
+                of(source).iter().any(|raw| raw.ends_with("A\\B")),
+                "{source}: {:?}",
+                of(source)
+            );
+        }
         for part in ["{{ ", "@if(", "@php ", "<x-a \"", "@verbatim ", "{{--"] {
             let _ = scan(part.repeat(20_000).as_bytes());
         }
