@@ -20,10 +20,10 @@ const WITH_ENDING: &[&str] = &[
 
 /// Behind the scheme of an address: the package that it names, else host and path.
 pub(super) fn address(rest: &str) -> Vec<String> {
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
-    let path = path.strip_prefix('/').unwrap_or_default();
-    let path = percent_decoded(&path[..path.find(['#', '?']).unwrap_or(path.len())]);
+    let path = path.strip_prefix(['/', '\\']).unwrap_or_default();
+    let path = percent_decoded(&path[..path.find(['#', '?']).unwrap_or(path.len())]).replace('\\', "/");
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
     let host = host.split(':').next().unwrap_or(&host);
     let known = known(host, &path).filter(|segments| !segments.is_empty());

@@ -13,10 +13,13 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+mod marks;
+
 use super::ImportKind;
 use super::identity;
 use super::javascript_readings::{self, Dialect};
 use super::source::Found;
+use marks::{computed_address, has_marks, unless_computed};
 
 /// Elements whose content is text.
 const TEXT: &[&[u8]] = &[
@@ -39,8 +42,6 @@ const TYPES: &[&str] = &[
     "tsx",
     "ts",
 ];
-/// Marks by which other languages put text into a page.
-const MARKS: &[&str] = &["{{", "{%", "<%", "<?", "${", "#{", "@("];
 /// Values in an import map.
 const MAX_VALUES: usize = 10_000;
 
@@ -53,6 +54,7 @@ pub fn scan(source: &[u8]) -> Vec<Found> {
         ends: HashMap::new(),
         has_comment_ends: true,
         unquoted_end: 0,
+        base: String::new(),
         found: Vec::new(),
     };
     reader.run();
@@ -70,6 +72,8 @@ struct Reader<'a> {
     has_comment_ends: bool,
     /// Where the last value without quotes ends.
     unquoted_end: usize,
+    /// What addresses of the page begin with, where it says so.
+    base: String,
     found: Vec<Found>,
 }
 
@@ -111,6 +115,17 @@ impl Reader<'_> {
         let name = tag.name.as_slice();
         if name == b"script" {
             self.script(tag);
+        } else if name == b"base" {
+            let base = self.value(tag.href).trim().replace('\\', "/");
+            if self.base.is_empty() && is_address(&base) && !has_marks(base.as_bytes()) {
+                let end = base
+                    .rfind('/')
+                    .filter(|end| *end > base.find("//").unwrap_or_default() + 1);
+                self.base = match end {
+                    Some(end) => base[..=end].to_owned(),
+                    None => format!("{base}/"),
+                };
+            }
         } else if name == b"link" {
             let rel = self.value(tag.rel).to_ascii_lowercase();
             if let Some((from, end)) = tag
@@ -136,7 +151,8 @@ impl Reader<'_> {
             || TYPES.contains(&kind.as_str())
             || ["javascript", "ecmascript"].iter().any(|word| kind.contains(word))
             || has_marks(kind.as_bytes());
-        if is_code && let Some((from, end)) = tag.src {
+        // In a picture inside of the page it is `href`.
+        for (from, end) in tag.src.into_iter().chain(tag.href).filter(|_| is_code) {
             self.address(from, end, is_module);
         }
         // One that does not end is not run.
@@ -177,7 +193,25 @@ impl Reader<'_> {
             self.found.extend(computed_address(written, from));
             return;
         }
-        if let Some(raw) = as_specifier(written, is_module) {
+        if written
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+        {
+            // The code is in the address itself.
+            self.found.push(opaque(from));
+            return;
+        }
+        let written = written.replace('\\', "/");
+        let has_scheme = written
+            .split(['/', '?', '#'])
+            .next()
+            .is_some_and(|head| head.contains(':'));
+        let is_relative = !has_scheme && !written.starts_with("//");
+        let whole = match is_relative && !self.base.is_empty() {
+            true => format!("{}{}", self.base, written.trim_start_matches('/')),
+            false => written,
+        };
+        if let Some(raw) = as_specifier(&whole, is_module) {
             self.found.push(import(raw, from));
         }
     }
@@ -241,7 +275,7 @@ impl Reader<'_> {
             b"type" => &mut tag.kind,
             b"src" => &mut tag.src,
             b"rel" => &mut tag.rel,
-            b"href" => &mut tag.href,
+            b"href" | b"xlink:href" => &mut tag.href,
             _ => return self.at = after,
         };
         // Of two attributes of a name the first counts.
@@ -294,6 +328,14 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a text names a server.
+fn is_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["//", "http://", "https://"]
+        .iter()
+        .any(|scheme| lower.starts_with(scheme))
+}
+
 /// What an address is as a specifier; `None` for one that tells no package and no file.
 fn as_specifier(written: &str, is_module: bool) -> Option<String> {
     let lower = written.to_ascii_lowercase();
@@ -317,56 +359,6 @@ fn as_specifier(written: &str, is_module: bool) -> Option<String> {
     };
     // Most are made by a build that puts them elsewhere.
     (is_module || !identity::javascript(&raw).is_empty()).then_some(raw)
-}
-
-/// The import as it is found; of one that the page's template computes, as much as is written out.
-fn unless_computed(found: Found) -> Found {
-    if !has_marks(found.raw.as_bytes()) {
-        return found;
-    }
-    match written_out(&found.raw) {
-        Some(head) => Found {
-            kind: found.kind,
-            ..import(head.to_owned(), found.at)
-        },
-        None => opaque(found.at),
-    }
-}
-
-/// What stands before the first mark of a template, where that tells a host or the whole name of a package.
-fn written_out(text: &str) -> Option<&str> {
-    let head = &text[..MARKS.iter().filter_map(|mark| text.find(mark)).min()?];
-    let rest = match head.split_once("//") {
-        Some((_, rest)) => rest,
-        None if head.starts_with(['.', '/', '#', '~']) => return None,
-        None => head,
-    };
-    let scope = usize::from(rest.starts_with('@'));
-    let mut parts = rest[scope..].split(['/', '?', '@']).skip(scope);
-    (parts.next().is_some_and(|part| !part.is_empty()) && parts.next().is_some()).then_some(head)
-}
-
-/// What an address is that a template puts together: one that is written out in it, nothing where a text says a file of
-/// the site, else something that nobody can tell here.
-fn computed_address(written: &str, at: usize) -> Option<Found> {
-    let is_address = |text: &&str| {
-        let lower = text.to_ascii_lowercase();
-        ["//", "http://", "https://"]
-            .iter()
-            .any(|scheme| lower.starts_with(scheme))
-            && !has_marks(text.as_bytes())
-    };
-    let mut quoted = written.split(['"', '\'', '`']).map(str::trim);
-    if let Some(address) = quoted
-        .clone()
-        .find(is_address)
-        .or_else(|| written_out(written).filter(is_address))
-    {
-        return as_specifier(address, true).map(|raw| import(raw, at));
-    }
-    let head = &written[..MARKS.iter().filter_map(|mark| written.find(mark)).min().unwrap_or(0)];
-    let is_of_the_site = quoted.nth(1).is_some() || head.contains('/') && !head.contains("//");
-    (!is_of_the_site).then(|| opaque(at))
 }
 
 fn opaque(at: usize) -> Found {
@@ -443,124 +435,5 @@ fn like_imports(block: &[u8]) -> Vec<Found> {
     found
 }
 
-fn has_marks(text: &[u8]) -> bool {
-    MARKS
-        .iter()
-        .any(|mark| memchr::memmem::find(text, mark.as_bytes()).is_some())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(page: &str) -> Vec<String> {
-        scan(page.as_bytes()).into_iter().map(|found| found.raw).collect()
-    }
-
-    #[test]
-    fn scripts_and_maps_are_read() {
-        for (page, found) in [
-            ("<script type=module>import 'a';</script>", "a"),
-            ("<SCRIPT TYPE='Module'>\nimport 'a'\n</Script >", "a"),
-            ("<script>import('a')</script>", "a"),
-            (
-                "<script type='text/javascript;charset=utf-8'>require('a')</script>",
-                "a",
-            ),
-            (
-                "<script type='importmap'>{\"imports\": {\"x\": \"./a.js\"}}</script>",
-                "./a.js",
-            ),
-            (
-                "<script type='importmap'>{\"scopes\": {\"/\": {\"x\": \"https://esm.sh/a\"}}}</script>",
-                "https://esm.sh/a",
-            ),
-            (
-                "<script src='https://unpkg.com/a@4/x.js'></script>",
-                "https://unpkg.com/a@4/x.js",
-            ),
-            ("<script src=//unpkg.com/a></script>", "https://unpkg.com/a"),
-            (
-                "<script src='https://tags.example.com/a/b.js'></script>",
-                "https://tags.example.com/a/b.js",
-            ),
-            (
-                "<script src=\"{{ x | default('https://unpkg.com/a') }}\"></script>",
-                "https://unpkg.com/a",
-            ),
-            (
-                "<script src='https://tags.example.com/{{ id }}.js'></script>",
-                "https://tags.example.com/",
-            ),
-            (
-                "<script src='https://unpkg.com/a@{{ version }}/x.js'></script>",
-                "https://unpkg.com/a@",
-            ),
-            (
-                "<script>import('https://esm.sh/a?v={{ v }}')</script>",
-                "https://esm.sh/a?v=",
-            ),
-            ("<script>import('a/{{ v }}')</script>", "a/"),
-            // What the template computes has no name.
-            ("<script src='{{ url }}'></script>", ""),
-            ("<script src='{{ url }}/a.js'></script>", ""),
-            ("<script src='https://{{ host }}/a.js'></script>", ""),
-            ("<script>import('{{ mod }}')</script>", ""),
-            ("<script type=module>import x from \"{% static 'a.js' %}\"</script>", ""),
-            ("<script type=module>import '<%= x %>'</script>", ""),
-            ("<script type=module>import '${x}'</script>", ""),
-            ("<script type=module src='js/a.js'></script>", "./js/a.js"),
-            (
-                "<script src='../node_modules/a/x.js'></script>",
-                "../node_modules/a/x.js",
-            ),
-            ("<script src='/node_modules/a/x.js'></script>", "/node_modules/a/x.js"),
-            ("<link href='./a.js' rel=modulepreload>", "./a.js"),
-            ("<title><!--</title><script type=module>import 'a'</script>", "a"),
-            ("<a title='<!--'><script type=module>import 'a'</script>", "a"),
-            ("<!--><script type=module>import 'a'</script>", "a"),
-            ("<!-- x --!><script type=module>import 'a'</script>-->", "a"),
-            ("<!-- <script type=module>import 'a'</script>", "a"),
-            ("<a b=\"{{ x \"y\" }}>\"><script type=module>import 'a'</script>", "a"),
-            ("<svg><style><script type=module>import 'a'</script></style></svg>", "a"),
-            (
-                "<script type=module>{% if x %}'{% endif %}\nimport x from 'a'\n</script>",
-                "a",
-            ),
-        ] {
-            assert_eq!(of(page), [found], "{page}");
-        }
-    }
-
-    #[test]
-    fn text_and_data_are_not() {
-        for page in [
-            "<!doctype html><!-- <script type=module>import 'a'</script> -->",
-            "<p>import 'a'; require('a')</p>",
-            "<pre>&lt;script type=module>import 'a'&lt;/script></pre>",
-            "<script type='text/template'>import 'a'</script>",
-            "<script type='application/json'>{\"imports\": {\"x\": \"a\"}}</script>",
-            "<script type=module>import 'a'",
-            "<script src='/static/a.js'></script>",
-            "<script src='js/a.js'></script>",
-            "<script src=\"{% static 'a.js' %}\"></script>",
-            "<script src='{% static \"a.js\" %}'></script>",
-            "<script src='<%= asset_path(\"a.js\") %>'></script>",
-            "<script src='/static/{{ name }}.js'></script>",
-            "<link href='./a.css' rel=stylesheet>",
-            "<script>// import 'a'\n</script>",
-            "<script>{{ x | safe }}'</script>",
-            "<",
-            "<a b=\"",
-        ] {
-            assert_eq!(of(page), Vec::<String>::new(), "{page}");
-        }
-    }
-
-    #[test]
-    fn long_pages_take_no_more_than_their_length() {
-        for part in ["<a b=", "<!--", "<script ", "<title>", "<a b='", "<script>", "<a b=c=d"] {
-            scan(part.repeat(200_000).as_bytes());
-        }
-    }
-}
+mod tests;

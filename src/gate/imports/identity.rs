@@ -112,7 +112,16 @@ pub fn javascript(specifier: &str) -> Vec<String> {
     if let Some(rest) = strip_scheme(specifier, &["npm:", "jsr:"]) {
         return package(rest.trim_start_matches('/'));
     }
-    if let Some(rest) = strip_scheme(specifier, &["https://", "http://"]) {
+    // To a browser `\` is `/` there, and how many there are does not matter.
+    if let Some(rest) = strip_scheme(specifier, &["https:", "http:"]) {
+        return address(rest.trim_start_matches(['/', '\\']));
+    }
+    if let Some(rest) = strip_scheme(specifier, &["//", "\\\\", "/\\", "\\/"])
+        && rest
+            .split(['/', '\\', ':'])
+            .next()
+            .is_some_and(|host| host.contains('.') && !host.starts_with('.'))
+    {
         return address(rest);
     }
     let is_path = specifier.starts_with(['.', '/', '\\']) || strip_scheme(specifier, &["file:"]).is_some();

@@ -22,6 +22,7 @@ mod from_outside;
 mod golang;
 mod gradle;
 mod gradle_catalog;
+mod gradle_names;
 mod included;
 mod inherited;
 mod inline;

@@ -194,3 +194,31 @@ fn under_an_allow_list_an_address_is_named_by_its_package_or_its_host() {
     check(&[], &[("app/a.html", page)]).expect(5, &[told]);
     check_by("allowed_imports: [www.example.com]", &[], &[("app/a.html", page)]).expect(0, &[]);
 }
+
+#[test]
+fn an_address_counts_however_it_is_written() {
+    for page in [
+        "<script src=\"\\\\unpkg.com\\redis@4\"></script>",
+        "<script src=\"https:\\\\unpkg.com/redis@4\"></script>",
+        "<script src=\"https://user@UNPKG.com:443/redis@4\"></script>",
+        "<base href=\"https://unpkg.com/\"><script src=\"redis@4/x.js\"></script>",
+        "<base href=\"//unpkg.com/x.html\"><script src=\"/redis@4/x.js\"></script>",
+        "<svg><script href=\"https://unpkg.com/redis@4\"></script></svg>",
+        "<svg><script xlink:href=\"https://unpkg.com/redis@4\"></script></svg>",
+        "<script type=module>import \"//unpkg.com/redis@4\"</script>",
+        "<script type=module>import \"https:/unpkg.com/redis@4\"</script>",
+    ] {
+        check(&[], &[("app/a.html", page)]).expect(5, &["app/a.html:1", "`redis` forbids in app"]);
+    }
+    check(&[], &[("app/a.js", "import \"//unpkg.com/redis@4\";\n")]).expect(5, &["`redis` forbids in app"]);
+    check(&[], &[("app/a.js", "import \"//www.example.com/x.js\";\n")]).expect(5, &["[app.allowed_imports]"]);
+    let data = "<script src=\"data:text/javascript,import('redis')\"></script>";
+    check(&[], &[("app/a.html", data)]).expect(0, &["1 dynamic import whose argument is computed"]);
+    for page in [
+        "<base href=\"/app/\"><script src=\"redis.js\"></script>",
+        "<base href=\"https://tags.example.com/\"><a href=\"redis\">x</a><script src=\"redis.js\"></script>",
+        "<svg><use href=\"https://unpkg.com/redis@4\"/></svg>",
+    ] {
+        check(&[], &[("app/a.html", page)]).expect(0, &[]);
+    }
+}
