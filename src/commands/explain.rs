@@ -192,28 +192,54 @@ fn code(word: &OsStr) -> Option<Report> {
     Some(Report::Code { exit, rules })
 }
 
-/// Refuses a word that was probably meant as a code or a rule. A path of that name can be asked for as
-/// `./word`.
+/// Refuses a word that was probably meant as a code or a rule: one that is nearly such a name, a number, or words with
+/// hyphens between them as rules have. A path of that name can be asked for as `./word`.
 fn mistyped(word: &str) -> Result<(), Stop> {
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_like_a_rule = word.contains('-')
+        && word.split('-').all(|part| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        });
     let names: Vec<&str> = Rule::ALL
         .iter()
         .map(|rule| rule.code())
         .chain(Exit::ALL.iter().map(|exit| exit.name()))
         .collect();
     let near = nearest(word, &names);
-    if !is_number && near.is_none() {
+    if !is_number && !is_like_a_rule && near.is_none() {
         return Ok(());
     }
     let stop = Stop::new(
         Exit::Usage,
         format!("{word} is no exit code, no rule and no path of HEAD"),
     );
-    Err(match near {
+    let alike = like(word, &names);
+    let stop = match near {
         Some(near) => stop.hint(format!("did you mean {near}?")),
-        None => stop.hint("agentgate help exit-codes lists the codes"),
-    }
-    .hint(format!("agentgate explain ./{word}   # for a path of that name")))
+        None if !alike.is_empty() => stop.hint(format!("did you mean {}?", alike.join(", or "))),
+        None => stop.hint("agentgate help exit-codes lists the codes, agentgate explain 5 the rules of one"),
+    };
+    Err(stop.hint(format!("agentgate explain ./{word}   # for a path of that name")))
+}
+
+/// The names that share most words with this one, three at most; none where none does.
+fn like<'n>(word: &str, names: &[&'n str]) -> Vec<&'n str> {
+    let shared = |name: &str| {
+        let parts = word.split('-').filter(|part| part.len() > 2);
+        parts.filter(|part| name.split('-').any(|other| other == *part)).count()
+    };
+    let most = names.iter().map(|name| shared(name)).max().unwrap_or_default();
+    let mut alike: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| most > 0 && shared(name) == most)
+        .collect();
+    alike.dedup();
+    alike.truncate(3);
+    alike
 }
 
 /// The commit whose policy answers.

@@ -312,3 +312,37 @@ fn a_path_may_be_of_any_bytes() {
     repo.agentgate([OsStr::new("explain"), OsStr::from_bytes(b"/\xff\n")])
         .expect(64, &["/\\xff\\n is no path inside this repository"]);
 }
+
+#[test]
+fn a_word_that_is_no_rule_and_no_path_is_64_with_what_is_like_it() {
+    let repo = repo();
+    for (word, told) in [
+        (
+            "nonexistent-rule-x",
+            "agentgate help exit-codes lists the codes, agentgate explain 5 the rules of one",
+        ),
+        ("import-forbidden", "did you mean forbidden-import?"),
+        ("forbiden-import", "did you mean forbidden-import?"),
+        ("99", "agentgate help exit-codes"),
+    ] {
+        let outcome = repo.agentgate(["explain", word]);
+        outcome.expect(
+            64,
+            &[
+                &format!("{word} is no exit code, no rule and no path of HEAD"),
+                told,
+                &format!("agentgate explain ./{word}   # for a path of that name"),
+            ],
+        );
+        repo.agentgate(["explain", &format!("./{word}")])
+            .expect(0, &["not in HEAD"]);
+    }
+    // What could be made, and what is there.
+    for path in ["Makefile", "docs", "new-file.ts", "payments/new-folder"] {
+        repo.agentgate(["explain", path]).expect(0, &["not in HEAD"]);
+    }
+    repo.write("my-folder/x", "x\n");
+    repo.commit("a folder");
+    repo.agentgate(["explain", "my-folder"])
+        .expect(0, &["my-folder: a folder"]);
+}

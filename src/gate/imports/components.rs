@@ -42,7 +42,30 @@ pub fn scan(source: &[u8]) -> Result<Vec<Found>, Fault> {
         found: Vec::new(),
     };
     reader.run()?;
+    // Code that is loaded under such a name, and no component: node reads all of it.
+    if !begins_as_markup(source)
+        && let Ok(found) = javascript_readings::scan(source, Dialect::Either)
+    {
+        reader.found.extend(found);
+    }
     Ok(reader.found)
+}
+
+/// Whether the first thing in the file is a tag, or nothing is there; comments of code are passed over.
+fn begins_as_markup(source: &[u8]) -> bool {
+    let mut rest = source
+        .strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(source)
+        .trim_ascii_start();
+    loop {
+        let end = match rest {
+            [b'/', b'/', ..] => memchr::memchr(b'\n', rest),
+            [b'/', b'*', ..] => memchr::memmem::find(rest, b"*/").map(|at| at + 1),
+            _ => return matches!(rest.first(), None | Some(b'<')),
+        };
+        let Some(end) = end else { return true };
+        rest = rest[end + 1..].trim_ascii_start();
+    }
 }
 
 struct Reader<'a> {

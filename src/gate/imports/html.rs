@@ -4,18 +4,22 @@
 //! wherever it does for a browser; what cannot be told apart is read as markup.
 //!
 //! Pages are often templates of some other language, so that a block need not be JavaScript before that has run: one
-//! that cannot be read is searched for what looks like an import. Blocks of other types are data. Of a script's `src` a
-//! package of a known server counts, a path into a folder of copies, and of a module a relative one: where any other path
-//! of a site leads, only its server knows.
+//! that cannot be read is searched for what looks like an import. Blocks of other types are data. A name that the
+//! template computes is opaque; where it has a text in quotes (`{% static 'app.js' %}`), that is a file of the site,
+//! unless it is an address. Of a script's `src` an address counts, a path into a folder of copies, and of a module a
+//! relative one: where any other path of a site leads, only its server knows.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+mod marks;
+
 use super::ImportKind;
 use super::identity;
 use super::javascript_readings::{self, Dialect};
 use super::source::Found;
+use marks::{computed_address, has_marks, unless_computed};
 
 /// Elements whose content is text.
 const TEXT: &[&[u8]] = &[
@@ -38,8 +42,6 @@ const TYPES: &[&str] = &[
     "tsx",
     "ts",
 ];
-/// Marks by which other languages put text into a page.
-const MARKS: &[&str] = &["{{", "{%", "<%", "<?", "${", "#{", "@("];
 /// Values in an import map.
 const MAX_VALUES: usize = 10_000;
 
@@ -52,6 +54,7 @@ pub fn scan(source: &[u8]) -> Vec<Found> {
         ends: HashMap::new(),
         has_comment_ends: true,
         unquoted_end: 0,
+        base: String::new(),
         found: Vec::new(),
     };
     reader.run();
@@ -69,6 +72,8 @@ struct Reader<'a> {
     has_comment_ends: bool,
     /// Where the last value without quotes ends.
     unquoted_end: usize,
+    /// What addresses of the page begin with, where it says so.
+    base: String,
     found: Vec<Found>,
 }
 
@@ -110,6 +115,17 @@ impl Reader<'_> {
         let name = tag.name.as_slice();
         if name == b"script" {
             self.script(tag);
+        } else if name == b"base" {
+            let base = self.value(tag.href).trim().replace('\\', "/");
+            if self.base.is_empty() && is_address(&base) && !has_marks(base.as_bytes()) {
+                let end = base
+                    .rfind('/')
+                    .filter(|end| *end > base.find("//").unwrap_or_default() + 1);
+                self.base = match end {
+                    Some(end) => base[..=end].to_owned(),
+                    None => format!("{base}/"),
+                };
+            }
         } else if name == b"link" {
             let rel = self.value(tag.rel).to_ascii_lowercase();
             if let Some((from, end)) = tag
@@ -135,7 +151,8 @@ impl Reader<'_> {
             || TYPES.contains(&kind.as_str())
             || ["javascript", "ecmascript"].iter().any(|word| kind.contains(word))
             || has_marks(kind.as_bytes());
-        if is_code && let Some((from, end)) = tag.src {
+        // In a picture inside of the page it is `href`.
+        for (from, end) in tag.src.into_iter().chain(tag.href).filter(|_| is_code) {
             self.address(from, end, is_module);
         }
         // One that does not end is not run.
@@ -147,7 +164,11 @@ impl Reader<'_> {
         let block = &self.source[start..end];
         let found = match (is_map, is_code) {
             (true, _) => mapped(block),
-            (false, true) => javascript_readings::scan(block, Dialect::Either).unwrap_or_else(|_| like_imports(block)),
+            (false, true) => {
+                let found = javascript_readings::scan(block, Dialect::Either);
+                let found = found.unwrap_or_else(|_| like_imports(block));
+                found.into_iter().map(unless_computed).collect()
+            }
             (false, false) => Vec::new(),
         };
         self.found.extend(found.into_iter().map(|found| Found {
@@ -165,10 +186,32 @@ impl Reader<'_> {
     fn address(&mut self, from: usize, end: usize, is_module: bool) {
         let written = self.value(Some((from, end)));
         let written = written.trim();
-        if written.is_empty() || has_marks(written.as_bytes()) {
+        if written.is_empty() {
             return;
         }
-        if let Some(raw) = as_specifier(written, is_module) {
+        if has_marks(written.as_bytes()) {
+            self.found.extend(computed_address(written, from));
+            return;
+        }
+        if written
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+        {
+            // The code is in the address itself.
+            self.found.push(opaque(from));
+            return;
+        }
+        let written = written.replace('\\', "/");
+        let has_scheme = written
+            .split(['/', '?', '#'])
+            .next()
+            .is_some_and(|head| head.contains(':'));
+        let is_relative = !has_scheme && !written.starts_with("//");
+        let whole = match is_relative && !self.base.is_empty() {
+            true => format!("{}{}", self.base, written.trim_start_matches('/')),
+            false => written,
+        };
+        if let Some(raw) = as_specifier(&whole, is_module) {
             self.found.push(import(raw, from));
         }
     }
@@ -232,7 +275,7 @@ impl Reader<'_> {
             b"type" => &mut tag.kind,
             b"src" => &mut tag.src,
             b"rel" => &mut tag.rel,
-            b"href" => &mut tag.href,
+            b"href" | b"xlink:href" => &mut tag.href,
             _ => return self.at = after,
         };
         // Of two attributes of a name the first counts.
@@ -285,6 +328,14 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a text names a server.
+fn is_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["//", "http://", "https://"]
+        .iter()
+        .any(|scheme| lower.starts_with(scheme))
+}
+
 /// What an address is as a specifier; `None` for one that tells no package and no file.
 fn as_specifier(written: &str, is_module: bool) -> Option<String> {
     let lower = written.to_ascii_lowercase();
@@ -293,10 +344,7 @@ fn as_specifier(written: &str, is_module: bool) -> Option<String> {
             true => format!("https:{written}"),
             false => written.to_owned(),
         };
-        // Of an unknown server the host comes first.
-        let identity = identity::javascript(&raw);
-        let is_known = !identity.first()?.contains('.') || identity.len() == 1;
-        return (is_known || is_module).then_some(raw);
+        return Some(raw);
     }
     let scheme = lower.split(['/', '?', '#']).next().unwrap_or_default();
     if scheme.contains(':') {
@@ -311,6 +359,15 @@ fn as_specifier(written: &str, is_module: bool) -> Option<String> {
     };
     // Most are made by a build that puts them elsewhere.
     (is_module || !identity::javascript(&raw).is_empty()).then_some(raw)
+}
+
+fn opaque(at: usize) -> Found {
+    Found {
+        raw: String::new(),
+        identity: Vec::new(),
+        kind: ImportKind::Opaque,
+        at,
+    }
 }
 
 fn import(raw: String, at: usize) -> Found {
@@ -370,7 +427,6 @@ fn like_imports(block: &[u8]) -> Vec<Found> {
             };
             if let Ok(raw) = std::str::from_utf8(&text[..length])
                 && !raw.is_empty()
-                && !has_marks(raw.as_bytes())
             {
                 found.push(import(raw.to_owned(), at + word.len() + quote));
             }
@@ -379,93 +435,5 @@ fn like_imports(block: &[u8]) -> Vec<Found> {
     found
 }
 
-fn has_marks(text: &[u8]) -> bool {
-    MARKS
-        .iter()
-        .any(|mark| memchr::memmem::find(text, mark.as_bytes()).is_some())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(page: &str) -> Vec<String> {
-        scan(page.as_bytes()).into_iter().map(|found| found.raw).collect()
-    }
-
-    #[test]
-    fn scripts_and_maps_are_read() {
-        for (page, found) in [
-            ("<script type=module>import 'a';</script>", "a"),
-            ("<SCRIPT TYPE='Module'>\nimport 'a'\n</Script >", "a"),
-            ("<script>import('a')</script>", "a"),
-            (
-                "<script type='text/javascript;charset=utf-8'>require('a')</script>",
-                "a",
-            ),
-            (
-                "<script type='importmap'>{\"imports\": {\"x\": \"./a.js\"}}</script>",
-                "./a.js",
-            ),
-            (
-                "<script type='importmap'>{\"scopes\": {\"/\": {\"x\": \"https://esm.sh/a\"}}}</script>",
-                "https://esm.sh/a",
-            ),
-            (
-                "<script src='https://unpkg.com/a@4/x.js'></script>",
-                "https://unpkg.com/a@4/x.js",
-            ),
-            ("<script src=//unpkg.com/a></script>", "https://unpkg.com/a"),
-            ("<script type=module src='js/a.js'></script>", "./js/a.js"),
-            (
-                "<script src='../node_modules/a/x.js'></script>",
-                "../node_modules/a/x.js",
-            ),
-            ("<script src='/node_modules/a/x.js'></script>", "/node_modules/a/x.js"),
-            ("<link href='./a.js' rel=modulepreload>", "./a.js"),
-            ("<title><!--</title><script type=module>import 'a'</script>", "a"),
-            ("<a title='<!--'><script type=module>import 'a'</script>", "a"),
-            ("<!--><script type=module>import 'a'</script>", "a"),
-            ("<!-- x --!><script type=module>import 'a'</script>-->", "a"),
-            ("<!-- <script type=module>import 'a'</script>", "a"),
-            ("<a b=\"{{ x \"y\" }}>\"><script type=module>import 'a'</script>", "a"),
-            ("<svg><style><script type=module>import 'a'</script></style></svg>", "a"),
-            (
-                "<script type=module>{% if x %}'{% endif %}\nimport x from 'a'\n</script>",
-                "a",
-            ),
-        ] {
-            assert_eq!(of(page), [found], "{page}");
-        }
-    }
-
-    #[test]
-    fn text_and_data_are_not() {
-        for page in [
-            "<!doctype html><!-- <script type=module>import 'a'</script> -->",
-            "<p>import 'a'; require('a')</p>",
-            "<pre>&lt;script type=module>import 'a'&lt;/script></pre>",
-            "<script type='text/template'>import 'a'</script>",
-            "<script type='application/json'>{\"imports\": {\"x\": \"a\"}}</script>",
-            "<script type=module>import 'a'",
-            "<script src='/static/a.js'></script>",
-            "<script src='js/a.js'></script>",
-            "<script src='https://tags.example.com/a/b.js'></script>",
-            "<script src='{{ url }}/a.js'></script>",
-            "<link href='./a.css' rel=stylesheet>",
-            "<script>// import 'a'\n</script>",
-            "<script>{{ x | safe }}'</script>",
-            "<",
-            "<a b=\"",
-        ] {
-            assert_eq!(of(page), Vec::<String>::new(), "{page}");
-        }
-    }
-
-    #[test]
-    fn long_pages_take_no_more_than_their_length() {
-        for part in ["<a b=", "<!--", "<script ", "<title>", "<a b='", "<script>", "<a b=c=d"] {
-            scan(part.repeat(200_000).as_bytes());
-        }
-    }
-}
+mod tests;

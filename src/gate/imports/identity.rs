@@ -2,6 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::addresses::address;
+
 /// Folders that hold copies of other people's packages, each under its name. In a path that code
 /// imports the package after the last of them is what it loads.
 pub const VENDORED: &[&str] = &[
@@ -110,8 +112,17 @@ pub fn javascript(specifier: &str) -> Vec<String> {
     if let Some(rest) = strip_scheme(specifier, &["npm:", "jsr:"]) {
         return package(rest.trim_start_matches('/'));
     }
-    if let Some(rest) = strip_scheme(specifier, &["https://", "http://"]) {
-        return url(rest);
+    // To a browser `\` is `/` there, and how many there are does not matter.
+    if let Some(rest) = strip_scheme(specifier, &["https:", "http:"]) {
+        return address(rest.trim_start_matches(['/', '\\']));
+    }
+    if let Some(rest) = strip_scheme(specifier, &["//", "\\\\", "/\\", "\\/"])
+        && rest
+            .split(['/', '\\', ':'])
+            .next()
+            .is_some_and(|host| host.contains('.') && !host.starts_with('.'))
+    {
+        return address(rest);
     }
     let is_path = specifier.starts_with(['.', '/', '\\']) || strip_scheme(specifier, &["file:"]).is_some();
     let decoded;
@@ -154,7 +165,7 @@ fn strip_scheme<'a>(specifier: &'a str, schemes: &[&str]) -> Option<&'a str> {
 }
 
 /// Segments of `name@version/path`, with `..` followed: `x/../redis` loads redis.
-fn package(path: &str) -> Vec<String> {
+pub(super) fn package(path: &str) -> Vec<String> {
     let mut segments: Vec<String> = Vec::new();
     for segment in path.split('/') {
         match segment {
@@ -193,36 +204,6 @@ pub fn percent_decoded(text: &str) -> String {
         }
     }
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-fn url(rest: &str) -> Vec<String> {
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let path = percent_decoded(&path[..path.find('#').unwrap_or(path.len())]);
-    let path = path.as_str();
-    let after = |heads: &[&str]| heads.iter().find_map(|head| path.strip_prefix(head)).map(package);
-    let known = match host.to_ascii_lowercase().as_str() {
-        "esm.sh" => {
-            // `/v135/redis`, `/stable/redis`, `/*redis` (no bundling of dependencies), `/jsr/@a/b`.
-            let is_build = |s: &str| {
-                s == "stable"
-                    || s == "jsr"
-                    || s.strip_prefix('v')
-                        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
-            };
-            let path = match path.split_once('/') {
-                Some((first, rest)) if is_build(first) => rest,
-                _ => path,
-            };
-            Some(package(path.trim_start_matches('*')))
-        }
-        "unpkg.com" | "esm.run" | "jsr.io" | "esm.unpkg.com" => Some(package(path)),
-        "cdn.skypack.dev" => Some(after(&["pin/", "-/"]).unwrap_or_else(|| package(path))),
-        "cdn.jsdelivr.net" => after(&["npm/"]),
-        "ga.jspm.io" | "jspm.dev" => Some(after(&["npm:"]).unwrap_or_else(|| package(path))),
-        "deno.land" => Some(after(&["x/"]).unwrap_or_else(|| package(path))),
-        _ => None,
-    };
-    known.unwrap_or_else(|| package(&format!("{host}/{path}")))
 }
 
 /// The segments of a dotted Python path; empty for a relative one. Names are compared in NFKC, as

@@ -168,6 +168,13 @@ impl<'a> Scanner<'a> {
             b"fork" => self.fork(),
             b"module" if !is_property => {
                 let next = self.cursor.peek();
+                // `declare module "x" { ... }` says what types a package has; of a pattern none is named.
+                if next.kind == Kind::Text
+                    && self.is_before(0, &[b"declare"])
+                    && self.reader.text(next).is_some_and(|name| !name.contains('*'))
+                {
+                    self.push_literal(next, ImportKind::TypeOnly);
+                }
                 self.has_module_value |=
                     !matches!(next.kind, Kind::Punct(b'.' | b':' | b'=' | b'[' | b'?') | Kind::Text);
             }

@@ -2,8 +2,8 @@
 
 use super::javascript::Scanner;
 use super::mask_js::{Elements, Html, mask};
-use super::references;
 use super::source::{Fault, Found};
+use super::{jsdoc, references};
 
 /// Every import, in no particular order and perhaps twice.
 ///
@@ -27,6 +27,10 @@ pub fn scan(source: &[u8], dialect: Dialect) -> Result<Vec<Found>, Fault> {
                 readings += 1;
                 all.extend(Scanner::new(source, &masked.mask).run());
                 all.extend(references::scan(source, &masked.mask));
+                // Of TypeScript no comment is a type.
+                if dialect != Dialect::Plain {
+                    all.extend(jsdoc::scan(source, &masked.mask));
+                }
                 Ok(masked.has_elements)
             }
             Err(fault) => Err(fault),

@@ -21,6 +21,7 @@
 
 use std::sync::Arc;
 
+mod addresses;
 mod arguments;
 mod c;
 mod components;
@@ -40,6 +41,7 @@ mod javascript_literals;
 mod javascript_paths;
 mod javascript_readings;
 mod javascript_require;
+mod jsdoc;
 mod jsx;
 mod jsx_start;
 mod kotlin;
@@ -117,7 +119,7 @@ pub enum Language {
     /// .rb .rake .gemspec .podspec .ru and the like, the code in .erb, and the files that are named `Rakefile`, `Gemfile`
     /// and the like
     Ruby,
-    /// .php .phtml and older endings; .inc where it holds `<?`, else it is C
+    /// .php .phtml and older endings, the code in .blade.php; .inc where it holds `<?`, else it is C
     Php,
 }
 
@@ -366,6 +368,14 @@ pub fn is_template(path: &[u8]) -> bool {
     )
 }
 
+/// Whether the file is source of another language around the text of a page.
+pub fn is_page(path: &[u8]) -> bool {
+    matches!(
+        ending(path).as_deref(),
+        Some(b"erb" | b"rhtml" | b"php" | b"phtml" | b"php3" | b"php4" | b"php5" | b"php7" | b"php8")
+    )
+}
+
 /// Lower case, without the dot.
 fn ending(path: &[u8]) -> Option<Vec<u8>> {
     let name = path.rsplit(|b| *b == b'/').next().unwrap_or(path);
@@ -507,10 +517,30 @@ pub fn imports_at(path: &[u8], language: Language, source: &[u8]) -> Result<Vec<
         }
         Language::Ruby if is_template(path) => ruby::scan(&embedded::code(source)),
         Language::Ruby => ruby::scan(source),
+        Language::Php if path.to_ascii_lowercase().ends_with(b".blade.php") => php::blade::scan(source),
         Language::Php => php::scan(source),
     };
     match found {
-        Ok(found) => Ok(source::placed(source, found)),
+        Ok(mut found) => {
+            if language == Language::JavaScript {
+                apart(&mut found);
+            }
+            Ok(source::placed(source, found))
+        }
         Err(fault) => Err(fault.located(source)),
     }
+}
+
+/// Puts each file of an address that stands for several in its place.
+fn apart(found: &mut Vec<source::Found>) {
+    let mut more = Vec::new();
+    for one in found.iter() {
+        let parts = addresses::combined(&one.raw);
+        more.extend(parts.into_iter().skip(1).map(|raw| source::Found {
+            identity: identity::javascript(&raw),
+            raw,
+            ..one.clone()
+        }));
+    }
+    found.extend(more);
 }

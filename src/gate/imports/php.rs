@@ -19,6 +19,7 @@
 //! `<?` alone begins PHP or not by the server's settings: a file that has it is read both ways. Not
 //! seen: code in strings (`eval`), tags that PHP 7 has dropped (`<%`, `<script language="php">`).
 
+pub(super) mod blade;
 mod globals;
 mod includes;
 mod made;

@@ -13,6 +13,7 @@ fn kinds(source: &str) -> Vec<(String, ImportKind)> {
 }
 
 const MUST_HIT: &[&str] = &[
+    "declare module 'redis' { }",
     "import{x}from\"redis\"",
     "jest.mock(\"redis\")",
     "import defer * as ns from \"redis\";",
@@ -179,7 +180,6 @@ const MUST_NOT_HIT: &[&str] = &[
     "const a = { import: 'redis', require: 'redis' }",
     "export const from = 'redis'",
     "export default 'redis'",
-    "declare module 'redis' { }",
     "function require(x = 'redis') {}",
     "import x from 'ioredis'",
     "import x from '@scope/redis'",

@@ -23,6 +23,9 @@ pub(super) enum Named {
     /// It is a folder, this one from the manifest's own (`workspace:` of npm's: that itself). Where that is the
     /// repository's own (see `own`), it is no new name.
     Local(String),
+    /// It is a folder that is put in the place of something declared under another name. Where that is the repository's
+    /// own it says nothing, else it is as [`Named::Guessed`].
+    InPlace(String),
     /// It is a module of this repository, so that it is no new name.
     Module,
     /// Read out of an address or a path that is declared under another name. Entries that forbid

@@ -27,9 +27,12 @@ pub(super) enum Format {
     GlobalJson,
     Ruby,
     Composer,
+    /// environment.yml.
+    Conda,
     /// Inside of source, see `inline`.
     PythonScript,
     CsharpScript,
+    Jbang,
 }
 
 impl Format {
@@ -46,9 +49,12 @@ impl Format {
             | Format::Uv
             | Format::Hatch
             | Format::Tox
+            | Format::Conda
             | Format::PythonScript => Ecosystem::Python,
             Format::Golang => Ecosystem::Go,
-            Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog => Ecosystem::Maven,
+            Format::Maven | Format::Gradle | Format::GradleKotlin | Format::GradleCatalog | Format::Jbang => {
+                Ecosystem::Maven
+            }
             Format::Dotnet | Format::GlobalJson | Format::CsharpScript => Ecosystem::Nuget,
             Format::Ruby => Ecosystem::Ruby,
             Format::Composer => Ecosystem::Composer,
@@ -57,7 +63,7 @@ impl Format {
 
     /// Whether it is a list inside of source.
     pub(super) fn is_inline(self) -> bool {
-        matches!(self, Format::PythonScript | Format::CsharpScript)
+        matches!(self, Format::PythonScript | Format::CsharpScript | Format::Jbang)
     }
 
     /// Whether it stands beside a manifest of its ecosystem, and does not take the place of one above.
@@ -157,6 +163,7 @@ pub(super) fn format(path: &[u8]) -> Option<Format> {
         b"packages.config" => Some(Format::Dotnet),
         b"gemfile" | b"gems.rb" | b"appraisals" => Some(Format::Ruby),
         b"composer.json" => Some(Format::Composer),
+        b"environment.yml" | b"environment.yaml" | b"conda.yml" | b"conda.yaml" => Some(Format::Conda),
         _ => None,
     };
     if by_name.is_some() {
@@ -217,8 +224,6 @@ const UNREAD: &[&str] = &[
     "build.zig.zon",
     "cabal.project",
     "cartfile",
-    "conda.yaml",
-    "conda.yml",
     "containerfile",
     "conanfile.py",
     "conanfile.txt",
@@ -227,8 +232,6 @@ const UNREAD: &[&str] = &[
     "dockerfile",
     "dotnet-tools.json",
     "elm.json",
-    "environment.yaml",
-    "environment.yml",
     "flake.nix",
     "ivy.xml",
     "mix.exs",
@@ -255,6 +258,13 @@ const UNREAD: &[&str] = &[
 /// The same by their endings; `Dockerfile.test` and `Package@swift-5.9.swift` by their beginnings.
 const UNREAD_ENDINGS: &[&str] = &[".podspec", ".cabal", ".dockerfile", ".wrap", ".opam", ".rockspec"];
 const UNREAD_BEGINNINGS: &[&str] = &["dockerfile.", "containerfile.", "package@swift"];
+
+/// Whether the file is a list of constraints for pip, by its usual names.
+pub(super) fn bounds_versions(path: &[u8]) -> bool {
+    let name = file_name(path);
+    let stem = name.strip_suffix(b".txt");
+    stem.is_some_and(|stem| stem.starts_with(b"constraints") || stem.ends_with(b"constraints"))
+}
 
 /// Whether the file says what an image is made of, which no code of the folders below need be in.
 pub(super) fn is_of_an_image(path: &[u8]) -> bool {

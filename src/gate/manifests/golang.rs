@@ -1,10 +1,14 @@
 //! go.mod, and go.work with its replacements. The grammar is made of lines (go.dev/ref/mod#go-mod-file-grammar), so no parser is needed.
 
-use super::declared::Dependency;
+use std::collections::HashMap;
 
-/// Modules of `require`, the right-hand side of `replace`, and packages of `tool`.
+use super::declared::{Dependency, Named, guesses};
+use crate::gate::imports::vendored;
+
+/// Modules of `require`, the right-hand side of `replace`, packages of `tool`, and what a folder of `replace` may be a copy of.
 pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
-    let mut found = Vec::new();
+    let mut found: Vec<Dependency> = Vec::new();
+    let mut folders: HashMap<String, String> = HashMap::new();
     let mut block: Option<String> = None;
     let mut next = 0;
     for whole in text.split('\n') {
@@ -53,15 +57,40 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Dependency>, String> {
                 .and_then(|at| words.get(at + 1)),
             _ => None,
         };
-        // A replacement by a folder of the repository brings in no module.
+        // A replacement by a folder of the repository's own brings in no module; a copy of one is called after it.
+        if let Some(folder) = module.filter(|module| module.starts_with(['.', '/']))
+            && let Some(name) = copied(folder)
+        {
+            folders.insert(words[0].clone(), folder.clone());
+            let column = whole.find(folder.as_str()).unwrap_or_default();
+            let found_here = Dependency::new(name, folder.as_str()).of_kind(Named::InPlace(folder.clone()));
+            found.push(found_here.at(Some(at + column)));
+        }
         if let Some(module) = module.filter(|module| !module.starts_with(['.', '/'])) {
             let column = whole.find(module.as_str()).unwrap_or_default();
             found.push(Dependency::new(without_major(module), module.as_str()).at(Some(at + column)));
         }
     }
+    // What is required and lies in a folder is that folder.
+    for dependency in &mut found {
+        if let Some(folder) = folders
+            .get(&dependency.written)
+            .filter(|_| dependency.kind == Named::Outright)
+        {
+            dependency.kind = Named::Local(folder.clone());
+        }
+    }
     match block {
         Some(verb) => Err(format!("a `{}` block does not end", verb.escape_debug())),
         None => Ok(found),
+    }
+}
+
+/// What a folder of copies holds at a path, or any other folder by its name.
+fn copied(folder: &str) -> Option<String> {
+    match vendored(folder) {
+        Some(segments) => Some(segments.join("/")),
+        None => guesses(folder).map(str::to_owned),
     }
 }
 

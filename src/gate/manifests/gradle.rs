@@ -1,10 +1,12 @@
 //! Gradle's scripts (*.gradle, *.gradle.kts): programs, of which only literals are read.
 //!
 //! A string of the form `group:artifact` counts wherever it stands outside of comments, since
-//! scripts pass such strings through lists, maps and functions of their own.
+//! scripts pass such strings through lists, maps and functions of their own. A name that the script gives to
+//! one string, and to no other, stands for it, also inside of another (`"$group:jedis:5"`).
 
 use super::code::{Language, Placed, Token, statement, tokens};
 use super::declared::{Computed, Declared, Dependency, Named, Shelf};
+use super::gradle_names::{Constants, constants, filled};
 
 /// Functions whose string names a task or a project.
 const NO_COORDINATE: &[&str] = &[
@@ -58,6 +60,7 @@ const WRAPPERS: &[&str] = &[
 /// Reads a script.
 pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, String> {
     let tokens: Vec<Placed> = tokens(text, language)?;
+    let constants = constants(&tokens);
     let mut declared = Declared::default();
     for (index, (token, at)) in tokens.iter().enumerate() {
         let behind = &tokens[index + 1..];
@@ -68,6 +71,12 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
                     && !matches!(called(before), Some(word) if NO_COORDINATE.contains(&word))
                 {
                     declared.found.push(Dependency::new(name, name).at(Some(*at)));
+                } else if *is_computed
+                    && coordinate(text, true).is_none()
+                    && let Some(whole) = filled(text, &constants)
+                    && let Some(name) = coordinate(&whole, false)
+                {
+                    declared.found.push(Dependency::new(name, "").at(Some(*at)));
                 }
             }
             Token::Word("libs") if !matches!(before.last(), Some((Token::Mark('.'), _))) => {
@@ -75,7 +84,7 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
                     declared.found.push(dependency.at(Some(*at)));
                 }
             }
-            Token::Word("group") => match by_parts(behind) {
+            Token::Word("group") => match by_parts(behind, &constants) {
                 Some(Ok((name, at))) => declared.found.push(Dependency::new(name, "").at(Some(at))),
                 Some(Err(())) => declared.computed.push(computed(text, *at)),
                 None => {}
@@ -154,7 +163,7 @@ pub(super) fn dependencies(text: &str, language: Language) -> Result<Declared, S
             },
             // What the other script declares now counts for this one, too.
             Token::Word("apply") if applies_script(behind) => declared.computed.push(computed(text, *at)),
-            Token::Word(word) if is_configuration(word) => match configured(behind, *at + word.len()) {
+            Token::Word(word) if is_configuration(word) => match configured(behind, *at + word.len(), &constants) {
                 Argument::Parts(name) => declared.found.push(Dependency::new(name, "").at(Some(*at))),
                 Argument::Computed => declared.computed.push(computed(text, *at)),
                 Argument::Other => {}
@@ -269,7 +278,7 @@ fn accessor(behind: &[Placed]) -> Option<Dependency> {
 
 /// `group: "g", name: "a"` and `group = "g", name = "a"`, without their first word. `None`: it is
 /// something else, such as the group of the project itself.
-fn by_parts(behind: &[Placed]) -> Option<Result<(String, usize), ()>> {
+fn by_parts(behind: &[Placed], constants: &Constants) -> Option<Result<(String, usize), ()>> {
     let rest = match behind {
         [(Token::Mark(':' | '='), _), rest @ ..] => rest,
         _ => return None,
@@ -310,6 +319,10 @@ fn by_parts(behind: &[Placed]) -> Option<Result<(String, usize), ()>> {
                 at,
             ),
         ] => Some(((*text).to_owned(), *at)),
+        [(Token::Text { text, .. }, at), ..] => Some((filled(text, constants)?, *at)),
+        [(Token::Word(name), at), rest @ ..] if !matches!(rest.first(), Some((Token::Mark('.' | '(' | '['), _))) => {
+            Some(((*constants.get(name)?.as_ref()?).to_owned(), *at))
+        }
         _ => None,
     };
     Some(match (literal(rest), literal(rest_of_name)) {
@@ -327,7 +340,7 @@ enum Argument {
 }
 
 /// `end`: where the name of the configuration ends.
-fn configured(behind: &[Placed], end: usize) -> Argument {
+fn configured(behind: &[Placed], end: usize, constants: &Constants) -> Argument {
     let is_called = matches!(behind.first(), Some((Token::Mark('('), _)));
     let mut rest = behind;
     loop {
@@ -341,7 +354,10 @@ fn configured(behind: &[Placed], end: usize) -> Argument {
     }
     match rest {
         [(Token::Text { text, is_computed }, _), after @ ..] => {
-            if coordinate(text, *is_computed).is_some() {
+            let whole = filled(text, constants).filter(|_| *is_computed);
+            if coordinate(text, *is_computed).is_some()
+                || whole.is_some_and(|whole| coordinate(&whole, false).is_some())
+            {
                 return Argument::Other;
             }
             match after {
@@ -374,6 +390,20 @@ fn configured(behind: &[Placed], end: usize) -> Argument {
         [(Token::Word("group"), _), (Token::Mark(':' | '='), _), ..] => Argument::Other,
         // `api by configurations.creating`
         [(Token::Word("by" | "in" | "is" | "as"), _), ..] => Argument::Other,
+        // Its string is read where it stands.
+        [(Token::Word(name), _), rest @ ..]
+            if constants
+                .get(name)
+                .copied()
+                .flatten()
+                .is_some_and(|text| coordinate(text, false).is_some())
+                && matches!(
+                    rest.first(),
+                    None | Some((Token::Line | Token::Mark(')' | '}' | ';' | ','), _))
+                ) =>
+        {
+            Argument::Other
+        }
         [(Token::Word(_), _), ..] => Argument::Computed,
     }
 }

@@ -1,14 +1,14 @@
-//! Requirements files under other names: those that a known requirements file includes with `-r`
-//! or `-c`, and those that pyproject.toml or setup.cfg name as the place of its dynamic dependencies.
+//! Manifests under other names: requirements that a known requirements file includes with `-r`
+//! or `-c`, those that pyproject.toml or setup.cfg name as the place of its dynamic dependencies, and what a Gemfile
+//! evaluates as a part of itself (`eval_gemfile "x.lst"`).
 //!
-//! Invariant: a changed file that the candidate's manifests read as requirements is judged as
-//! requirements, whatever it is called.
+//! Invariant: a changed file that the candidate's manifests read so is judged so, whatever it is called.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::format::{Format, format};
-use super::{BYTE_ORDER_MARK, MAX_MANIFEST, pip, python, setup_cfg};
-use crate::gate::imports;
+use super::{BYTE_ORDER_MARK, MAX_MANIFEST, pip, python, ruby, setup_cfg};
+use crate::gate::imports::{self, Language};
 use crate::gate::rules::is_regular;
 use crate::gate::tree::{Side, join};
 use crate::gate::{Change, Kind, Oid, Tree, Unreadable};
@@ -16,10 +16,10 @@ use crate::gate::{Change, Kind, Oid, Tree, Unreadable};
 /// Above this many entries the tree is not searched for files that include others.
 const MAX_ENTRIES: usize = 200_000;
 
-/// Files that count as requirements although their names do not say so.
+/// Files that count as manifests although their names do not say so.
 #[derive(Debug, Default)]
 pub(super) struct Included {
-    paths: HashSet<Vec<u8>>,
+    paths: HashMap<Vec<u8>, Format>,
     /// That the search was given up, where it was.
     pub(super) notice: Option<String>,
 }
@@ -46,7 +46,11 @@ impl Included {
         let is_listed = changes
             .iter()
             .any(|change| format(&change.path) == Some(Format::Requirements));
-        let may_be_one = |path: &[u8]| format(path).is_none() && (is_listed || imports::language(path).is_none());
+        // Of Ruby any file may be evaluated, too.
+        let may_be_one = |path: &[u8]| {
+            let language = imports::language(path);
+            format(path).is_none() && (is_listed || matches!(language, None | Some(Language::Ruby)))
+        };
         for change in changes.iter().filter(|change| may_be_one(&change.path)) {
             if let Some(side) = change.after.filter(is_regular) {
                 is_wanted = is_wanted || matters(&side)?;
@@ -70,8 +74,8 @@ impl Included {
             if !seen.insert((source.path.clone(), source.counts)) {
                 continue;
             }
-            if source.format == Format::Requirements && source.counts {
-                included.paths.insert(source.path.clone());
+            if matches!(source.format, Format::Requirements | Format::Ruby) && source.counts {
+                included.paths.insert(source.path.clone(), source.format);
             }
             for (name, counts) in named(candidate, &source)? {
                 let folder = match source.path.iter().rposition(|&byte| byte == b'/') {
@@ -80,10 +84,14 @@ impl Included {
                 };
                 let Some(path) = resolved(folder, &name) else { continue };
                 if let Some(&id) = files.get(&path) {
+                    let format = match source.format {
+                        Format::Ruby => Format::Ruby,
+                        _ => Format::Requirements,
+                    };
                     open.push(Source {
                         path,
                         id,
-                        format: Format::Requirements,
+                        format,
                         counts,
                     });
                 }
@@ -94,13 +102,13 @@ impl Included {
 
     /// How the file is read, if manifests include it.
     pub(super) fn format(&self, path: &[u8]) -> Option<Format> {
-        self.paths.contains(path).then_some(Format::Requirements)
+        self.paths.get(path).copied()
     }
 }
 
-type Files = std::collections::HashMap<Vec<u8>, Oid>;
+type Files = HashMap<Vec<u8>, Oid>;
 
-/// Known requirements files, pyproject.tomls and setup.cfgs of the tree, and all its files.
+/// Known requirements files, pyproject.tomls, setup.cfgs and Gemfiles of the tree, and all its files.
 fn sources(tree: &dyn Tree) -> Result<Option<(Vec<Source>, Files)>, Unreadable> {
     let mut found = Vec::new();
     let mut files = Files::new();
@@ -116,7 +124,8 @@ fn sources(tree: &dyn Tree) -> Result<Option<(Vec<Source>, Files)>, Unreadable> 
             match entry.kind {
                 Kind::Tree => open.push((path, entry.id)),
                 Kind::File | Kind::Executable => {
-                    if let Some(format @ (Format::Requirements | Format::Pyproject | Format::SetupCfg)) = format(&path)
+                    if let Some(format @ (Format::Requirements | Format::Pyproject | Format::SetupCfg | Format::Ruby)) =
+                        format(&path)
                     {
                         found.push(Source {
                             path: path.clone(),
@@ -147,6 +156,7 @@ fn named(tree: &dyn Tree, source: &Source) -> Result<Vec<(String, bool)>, Unread
     let dynamic = match source.format {
         Format::Pyproject => Some(python::dynamic_files(text)),
         Format::SetupCfg => Some(setup_cfg::files(text)),
+        Format::Ruby => Some(ruby::evaluated(text)),
         _ => None,
     };
     if let Some(files) = dynamic {

@@ -3,7 +3,7 @@
 //! Invariant: a list that is read is read as the tool does that installs it; of every other way that is known, it is
 //! only told that the file has one. Both are asked of each blob once, by words that such a list cannot do without.
 
-use super::declared::{Computed, Declared, Dependency};
+use super::declared::{Computed, Declared, Dependency, guesses};
 use super::format::{Format, file_name};
 use super::python;
 use memchr::memmem;
@@ -25,7 +25,6 @@ const UNREAD: &[(&[&str], &[&str])] = &[
     (&[".csx", ".fsx"], &["nuget:"]),
     (&[".groovy"], &["@Grab"]),
     (&[".main.kts"], &["DependsOn"]),
-    (&[".java"], &["//DEPS "]),
     (&[".scala", ".sc"], &["//> using dep", "//> using lib", "$ivy"]),
     (&[".exs"], &["Mix.install"]),
     (
@@ -42,6 +41,7 @@ pub(super) fn format(path: &[u8]) -> Option<Format> {
         // A tool is told to run a script by its path, whatever its name.
         _ if ends(b".py") || ends(b".pyw") || !name.contains(&b'.') => Some(Format::PythonScript),
         _ if ends(b".cs") => Some(Format::CsharpScript),
+        _ if ends(b".java") || ends(b".kt") || ends(b".groovy") || ends(b".jsh") => Some(Format::Jbang),
         _ => None,
     }
 }
@@ -58,6 +58,7 @@ pub(in crate::gate) fn of(path: &[u8], content: &[u8]) -> Inline {
     let mark: Option<&[u8]> = match format(path) {
         Some(Format::PythonScript) => Some(b"# /// script"),
         Some(Format::CsharpScript) => Some(b"#:"),
+        Some(Format::Jbang) => Some(b"//DEPS "),
         _ => None,
     };
     if mark.is_some_and(|mark| memmem::find(content, mark).is_some()) {
@@ -182,6 +183,45 @@ pub(super) fn csharp_script(text: &str) -> Declared {
         } else if kind == "package" || !name.to_ascii_lowercase().starts_with("microsoft.net.sdk") {
             let found = Dependency::new(name.to_ascii_lowercase(), name);
             declared.found.push(found.at(Some(place)));
+        }
+    }
+    declared
+}
+
+/// The `//DEPS` lines of a script that JBang runs: `group:artifact:version`, several in a line.
+pub(super) fn jbang(text: &str) -> Declared {
+    let mut declared = Declared::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let Some(list) = line.strip_prefix("//DEPS ") else {
+            continue;
+        };
+        // Behind `//` stands a comment.
+        let list = list.split(" //").next().unwrap_or(list);
+        for written in list
+            .split([' ', '\t', ',', ';'])
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
+            let place = start + line.find(written).unwrap_or_default();
+            let mut parts = written.split([':', '@']);
+            match (parts.next(), parts.next()) {
+                _ if written.contains("://") => declared
+                    .found
+                    .extend(guesses(written).map(|name| Dependency::new(name.to_owned(), written).at(Some(place)))),
+                (Some(group), Some(artifact)) if !group.contains("${") && !artifact.contains("${") => {
+                    declared
+                        .found
+                        .push(Dependency::new(format!("{group}:{artifact}"), written).at(Some(place)));
+                }
+                (Some(_), None) => {}
+                _ => declared.computed.push(Computed {
+                    text: written.to_owned(),
+                    at: place,
+                }),
+            }
         }
     }
     declared

@@ -63,7 +63,7 @@ impl<'a> Judges<'a> {
         let mut push = |rule, key: &str, message, hint| findings.push(finding(rule, path, key, message, hint));
         let is_own = match &dependency.kind {
             Named::Local(_) | Named::Module => true,
-            Named::Outright | Named::Elsewhere(_) | Named::Guessed => false,
+            Named::Outright | Named::Elsewhere(_) | Named::Guessed | Named::InPlace(_) => false,
         };
         if is_new && dependency.kind != Named::Guessed && !is_own {
             if self.task {
@@ -206,13 +206,13 @@ impl<'a> Judges<'a> {
 
     /// Whether an entry that forbids names this Python package: for files of other names that
     /// requirements may include.
-    pub(super) fn forbid_python(&self, name: &str) -> bool {
+    pub(super) fn forbid(&self, ecosystem: Ecosystem, name: &str) -> bool {
         let policy = self.dependencies.into_iter().flat_map(|rules| &rules.forbidden);
         let areas = self.areas.iter().flat_map(|area| &area.forbidden_imports);
         policy
             .map(|rule| &rule.entry)
             .chain(areas.map(|rule| &rule.entry))
-            .any(|entry| forbids(entry, Ecosystem::Python, name))
+            .any(|entry| forbids(entry, ecosystem, name))
     }
 }
 

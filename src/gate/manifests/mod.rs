@@ -12,14 +12,17 @@ mod cargo;
 mod cargo_names;
 mod code;
 mod composer;
+mod conda;
 mod declared;
 mod deno;
 mod dotnet;
 mod explained;
 mod format;
+mod from_outside;
 mod golang;
 mod gradle;
 mod gradle_catalog;
+mod gradle_names;
 mod included;
 mod inherited;
 mod inline;
@@ -65,7 +68,7 @@ use super::tree::Side;
 use super::{Change, Extent, Kind, Policy, Rule, Tree, Unreadable, Verdict, Warning};
 use crate::task::Task;
 use declared::{Declared, Named};
-use format::{Format, file_name, format, is_of_another_tool, is_unread};
+use format::{Format, bounds_versions, file_name, format, is_of_another_tool, is_unread};
 use included::Included;
 use inherited::Shelves;
 use inline::Inline;
@@ -73,9 +76,11 @@ use judges::{Judges, Speaks, TASK};
 use lines::Lines;
 use links::Links;
 use maven_modules::Modules;
+use names::Ecosystem;
 use own::Taken;
 
 pub use explained::{ManifestRules, rules_for};
+pub(super) use from_outside::FromOutside;
 pub(super) use inline::{Inline as InlineList, of as inline_list};
 
 pub(super) use cargo_names::{Names as CargoNames, Renames as CargoRenames};
@@ -193,7 +198,8 @@ pub(super) fn judge(
             Inline::Read => inline::format(&change.path),
             _ => format,
         };
-        if format.is_none() && inline == Inline::Nothing && !is_unread(&change.path) {
+        let is_bounds = format.is_none() && bounds_versions(&change.path);
+        if format.is_none() && inline == Inline::Nothing && !is_bounds && !is_unread(&change.path) {
             continue;
         }
         let speaks = match inline != Inline::Nothing || self::format::is_of_an_image(&change.path) {
@@ -217,6 +223,11 @@ pub(super) fn judge(
                 changes,
                 verdict,
             )?,
+            // It installs nothing by itself, so that no name in it is a dependency.
+            None if is_bounds => verdict.notices.push(format!(
+                "{}: bounds versions of what other files install; no name in it was looked at",
+                shown(&change.path)
+            )),
             None => {
                 let message = match inline {
                     Inline::Unread => {
@@ -449,7 +460,13 @@ fn matters(tree: &dyn Tree, side: &Side, judges: &Judges) -> Result<bool, Unread
     // opens the whole tree.
     Ok(text_of(tree, side)?.is_ok_and(|text| {
         let found = pip::read(&text).found;
-        found.iter().any(|dependency| judges.forbid_python(&dependency.name))
+        let gems = ruby::dependencies(&text).unwrap_or_default().found;
+        found
+            .iter()
+            .any(|dependency| judges.forbid(Ecosystem::Python, &dependency.name))
+            || gems
+                .iter()
+                .any(|dependency| judges.forbid(Ecosystem::Ruby, &dependency.name))
     }))
 }
 
@@ -574,6 +591,7 @@ fn read(text: &str, format: Format) -> Result<Declared, String> {
         Format::Golang => golang::dependencies(text),
         Format::GradleCatalog => gradle_catalog::dependencies(text),
         Format::Composer => composer::dependencies(text),
+        Format::Conda => conda::dependencies(text),
         Format::SetupPy => return setup_py::dependencies(text),
         Format::Maven => return maven::dependencies(text),
         Format::Gradle => return gradle::dependencies(text, code::Language::Groovy),
@@ -582,6 +600,7 @@ fn read(text: &str, format: Format) -> Result<Declared, String> {
         Format::Ruby => return ruby::dependencies(text),
         Format::PythonScript => return inline::python_script(text),
         Format::CsharpScript => return Ok(inline::csharp_script(text)),
+        Format::Jbang => return Ok(inline::jbang(text)),
     };
     found.map(Declared::from)
 }

@@ -6,7 +6,7 @@
 use crate::gate::imports::{Language, is_match};
 
 /// Whose rules a name follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ecosystem {
     Npm,
     Python,

@@ -106,6 +106,19 @@ pub(super) fn settled(
     mut declared: Declared,
     gone: &HashSet<String>,
 ) -> Result<Declared, Unreadable> {
+    let mut at = 0;
+    while let Some(dependency) = declared.found.get_mut(at) {
+        if let Named::InPlace(folder) = &dependency.kind {
+            match is_own_folder(tree, manifest, folder)? {
+                true => {
+                    declared.found.remove(at);
+                    continue;
+                }
+                false => dependency.kind = Named::Guessed,
+            }
+        }
+        at += 1;
+    }
     for dependency in &mut declared.found {
         let Named::Local(folder) = &dependency.kind else {
             continue;

@@ -63,6 +63,21 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     Ok(declared)
 }
 
+/// The files that a Gemfile evaluates as parts of itself, where it writes out their paths.
+pub(super) fn evaluated(text: &str) -> Vec<String> {
+    let tokens = tokens(text, Language::Ruby).unwrap_or_default();
+    let calls = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, (token, _))| *token == Token::Word("eval_gemfile"));
+    calls
+        .filter_map(|(index, _)| match argument(&tokens[index + 1..]) {
+            Argument::Name(path, _) => Some(path.to_owned()),
+            Argument::None | Argument::Computed => None,
+        })
+        .collect()
+}
+
 /// `def gem`, `:gem` and the like are no calls; `:gem` behind `send` is read with that.
 fn is_defined(before: &[Placed]) -> bool {
     match before.last() {

@@ -1,8 +1,13 @@
-//! setup.py: a program, of which only literal lists are read.
+//! setup.py: a program, of which only literal lists are read, and names that it gives to such.
+
+use std::collections::HashMap;
 
 use super::code::{Language, Placed, Token, statement, tokens};
 use super::declared::{Computed, Declared, Dependency};
 use super::python::requirement;
+
+/// Strings that one name may stand for: names that double each other would take all memory.
+const MAX_NAMES: usize = 10_000;
 
 /// Arguments of `setup()` that name requirements.
 const KEYS: &[&str] = &[
@@ -14,10 +19,64 @@ const KEYS: &[&str] = &[
     "dependency_links",
 ];
 
+/// What a name of the file stands for: all strings that are ever put into it, and whether they are all of it.
+#[derive(Clone)]
+struct Constant {
+    found: Vec<Dependency>,
+    is_literal: bool,
+}
+
+type Constants<'a> = HashMap<&'a str, Constant>;
+
+/// The names that statements of the file make of strings, lists and each other (`X = ["a"]`, `X += [Y]`,
+/// `X.append("b")`).
+fn constants<'a>(tokens: &[Placed<'a>]) -> Constants<'a> {
+    let mut constants = Constants::new();
+    for (index, (token, _)) in tokens.iter().enumerate() {
+        let Token::Word(name) = token else { continue };
+        let is_statement = matches!(
+            index.checked_sub(1).and_then(|before| tokens.get(before)),
+            None | Some((Token::Line | Token::Mark(';' | ':'), _))
+        );
+        if !is_statement {
+            continue;
+        }
+        let value = match &tokens[index + 1..] {
+            [(Token::Mark('='), _), (Token::Mark('='), _), ..] => continue,
+            [(Token::Mark('='), _), value @ ..] => value,
+            [(Token::Mark('+'), _), (Token::Mark('='), _), value @ ..] => value,
+            [
+                (Token::Mark('.'), _),
+                (Token::Word("append" | "extend"), _),
+                (Token::Mark('('), _),
+                ..,
+            ] => &tokens[index + 3..],
+            [(Token::Mark('.'), _), (Token::Word("insert" | "update" | "add"), _), ..] => {
+                if let Some(constant) = constants.get_mut(name) {
+                    constant.is_literal = false;
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let mut found = Vec::new();
+        let (is_literal, _) = literals(value, &constants, &mut found);
+        let constant = constants.entry(name).or_insert(Constant {
+            found: Vec::new(),
+            is_literal: true,
+        });
+        constant.is_literal &= is_literal;
+        constant.found.extend(found);
+        constant.found.truncate(MAX_NAMES);
+    }
+    constants
+}
+
 /// Strings of the lists that follow such a key, as `key=` or `"key":`, and keys whose value is not
 /// made of literals alone. Python joins strings that stand side by side.
 pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     let tokens = tokens(text, Language::Python)?;
+    let constants = constants(&tokens);
     let mut declared = Declared {
         computed: spreads(&tokens)
             .into_iter()
@@ -54,7 +113,7 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
         if !is_key {
             continue;
         }
-        let (is_literal, length) = literals(value, &mut declared.found);
+        let (is_literal, length) = literals(value, &constants, &mut declared.found);
         past = tokens.len() - value.len() + length;
         if !is_literal {
             declared.computed.push(Computed {
@@ -66,12 +125,16 @@ pub(super) fn dependencies(text: &str) -> Result<Declared, String> {
     Ok(declared)
 }
 
-/// Takes the strings of the value: whether it was made of nothing else, and of how many tokens.
-fn literals(value: &[Placed], found: &mut Vec<Dependency>) -> (bool, usize) {
+/// Takes the strings of the value, and what names in it stand for: whether it was made of nothing else, and of how
+/// many tokens.
+fn literals(value: &[Placed], constants: &Constants, found: &mut Vec<Dependency>) -> (bool, usize) {
     let mut depth = 0usize;
     let mut is_literal = true;
     let mut open: Option<(String, usize)> = None;
+    // Behind a string, a name or a bracket a line may end the value.
+    let mut is_whole = false;
     for (count, (token, at)) in value.iter().enumerate() {
+        let behind = || value[count + 1..].iter().map(|(token, _)| token);
         match token {
             Token::Text { text, is_computed } => {
                 is_literal &= !is_computed;
@@ -80,39 +143,78 @@ fn literals(value: &[Placed], found: &mut Vec<Dependency>) -> (bool, usize) {
             }
             // The key of a table of extras.
             Token::Mark(':') if depth > 0 && open.is_some() => open = None,
+            Token::Mark(';') if depth == 0 => {
+                take(&mut open, found);
+                return (is_literal, count);
+            }
             Token::Mark(mark) => {
                 take(&mut open, found);
                 match mark {
                     '[' | '{' | '(' => depth += 1,
                     ']' | '}' | ')' => depth = depth.saturating_sub(1),
                     ',' => {}
+                    // Lists that are put together; strings would make another name.
+                    '+' if count > 0 && is_list(value, count, constants) => {}
                     _ => is_literal = false,
                 }
                 // A value ends with its bracket, or at a comma where it has none. Behind the
                 // bracket `+` would add to it.
-                if depth == 0 {
-                    let goes_on = matches!(value.get(count + 1), Some((Token::Mark('+' | '.' | '['), _)));
-                    return (is_literal && !goes_on, count + 1);
+                if depth == 0 && *mark != '+' {
+                    let next = behind().next();
+                    match next {
+                        Some(Token::Mark('+')) => {}
+                        next => {
+                            let goes_on = matches!(next, Some(Token::Mark('.' | '[')));
+                            return (is_literal && !goes_on, count + 1);
+                        }
+                    }
                 }
             }
             Token::Word("None") => {}
             // `r"x"`, but not the variable `r`.
             Token::Word("r" | "R" | "b" | "B" | "u" | "U") if is_prefix(value, count) => {}
-            Token::Word(_) => is_literal = false,
+            Token::Word(name) => match constants.get(name) {
+                Some(constant) => {
+                    let is_used = matches!(behind().next(), Some(Token::Mark('.' | '(' | '[')));
+                    is_literal &= constant.is_literal && !is_used;
+                    found.extend(constant.found.iter().take(MAX_NAMES).cloned());
+                }
+                None => is_literal = false,
+            },
             // Without brackets a line ends the value, unless a string goes on in the next.
-            Token::Line if depth == 0 && open.is_some() => {
-                let rest = value.get(count + 1..).unwrap_or_default();
-                let next = rest.iter().find(|(token, _)| !matches!(token, Token::Line));
-                if !matches!(next, Some((Token::Text { .. }, _))) {
+            Token::Line if depth == 0 && is_whole => {
+                let next = behind().find(|token| !matches!(token, Token::Line));
+                let goes_on = match next {
+                    Some(Token::Text { .. }) => open.is_some(),
+                    Some(Token::Mark('+' | ')' | ']' | '}' | ',')) => true,
+                    _ => false,
+                };
+                if !goes_on {
                     take(&mut open, found);
                     return (is_literal, count + 1);
                 }
             }
             Token::Line => {}
         }
+        if *token != Token::Line {
+            is_whole = matches!(
+                token,
+                Token::Text { .. } | Token::Word(_) | Token::Mark(']' | ')' | '}')
+            );
+        }
     }
     take(&mut open, found);
     (is_literal, value.len())
+}
+
+/// Whether the `+` at this place stands between lists, or names of such.
+fn is_list(value: &[Placed], at: usize, constants: &Constants) -> bool {
+    let is = |token: Option<&Placed>, bracket: char| match token {
+        Some((Token::Mark(mark), _)) => *mark == bracket,
+        Some((Token::Word(name), _)) => constants.contains_key(name),
+        _ => false,
+    };
+    is(value[..at].last(), ']') && is(value.get(at + 1), '[')
 }
 
 /// The strings that were joined so far, one requirement a line.

@@ -225,7 +225,11 @@ fn pyproject_tables_of_tools() {
 fn go_directives() {
     let text = "module example.com/x\ngo 1.24\nrequire a.com/b v1 // indirect\nrequire(\n\t\"c.com/d/v2\" v2.1.0\n)\n\
                 replace (\n\ta.com/b => f.com/g v1\n\te => ../e\n)\ntool h.com/i/cmd/j\nexclude k.com/l v1\n";
-    let found = golang::dependencies(text).expect("it parses");
+    let mut found = golang::dependencies(text).expect("it parses");
+    let in_place: Vec<_> = found
+        .extract_if(.., |found| found.kind == Named::InPlace("../e".into()))
+        .collect();
+    assert_eq!(names(&in_place), ["e"]);
     assert_eq!(names(&found), ["a.com/b", "c.com/d", "f.com/g", "h.com/i/cmd/j"]);
     assert!(golang::dependencies("require (\n\ta.com/b v1\n").is_err());
 }

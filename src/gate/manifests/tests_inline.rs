@@ -66,7 +66,6 @@ fn what_is_not_read_is_told_by_its_words() {
         ("a.fsx", "#r \"nuget: X\"\n"),
         ("a.csx", "#r \"nuget: X, 1\"\n"),
         ("a.main.kts", "@file:DependsOn(\"a:b:1\")\n"),
-        ("A.java", "//DEPS a:b:1\n"),
         ("a.exs", "Mix.install([:a])\n"),
         ("a/CMakeLists.txt", "Find_Package(X)\n"),
         ("a/x.cmake", "FetchContent_Declare(x)\n"),
@@ -89,6 +88,7 @@ fn what_is_not_read_is_told_by_its_words() {
     }
     assert_eq!(of(b"a.py", SCRIPT.as_bytes()), Inline::Read);
     assert_eq!(of(b"bin/run", SCRIPT.as_bytes()), Inline::Read);
+    assert_eq!(of(b"A.java", b"//DEPS a:b:1\n"), Inline::Read);
 }
 
 proptest! {

@@ -64,6 +64,16 @@ pub(super) fn resolve(files: &Files, modules: &mut Modules, raw: &str, from: &[u
     })
 }
 
+/// The path of the module that a file belongs to.
+pub(super) fn module_of(files: &Files, from: &[u8]) -> Result<Option<String>, Unreadable> {
+    for folder in upward(from) {
+        if let Some(text) = files.text(&join(folder, b"go.mod"))? {
+            return Ok(module(&text));
+        }
+    }
+    Ok(None)
+}
+
 /// The modules that a go.mod or go.work puts others in the place of, with these; folders left out.
 pub(in crate::gate) fn replaced(text: &str) -> Vec<(String, String)> {
     let mut all = replacements(text);
@@ -114,7 +124,8 @@ impl Modules {
     }
 }
 
-fn module(text: &str) -> Option<String> {
+/// The path that a go.mod gives its module.
+pub(in crate::gate) fn module(text: &str) -> Option<String> {
     directives(text, "module").into_iter().next()?.into_iter().next()
 }
 

@@ -4,9 +4,9 @@
 //! What is bare and matches none of these is external. `~/x` and `@/x` that no tsconfig maps are a
 //! bundler's own aliases, whose configuration is code: unresolved.
 
-use super::files::{Files, follow, parent, upward};
+use super::files::{Files, follow, name, parent, upward};
 use super::tsconfig::{Aim, Configs, filled, matched};
-use super::{Target, npm};
+use super::{Target, maps, npm};
 use crate::gate::imports::percent_decoded;
 use crate::gate::tree::{Unreadable, join};
 
@@ -42,7 +42,7 @@ pub(super) fn resolve(
         return Ok(Target::External);
     }
     if specifier.starts_with(['/', '\\']) || is_scheme(specifier, "file:") {
-        return Ok(Target::unresolved("an absolute path"));
+        return Ok(of_site(files, specifier).unwrap_or_else(|| Target::unresolved("an absolute path")));
     }
     if ["node:", "npm:", "jsr:", "http:", "https:", "data:", "blob:", "bun:"]
         .iter()
@@ -69,6 +69,29 @@ pub(super) fn resolve(
         ));
     }
     Ok(Target::External)
+}
+
+/// The files that a path from the top of a site may mean: which folder the site begins at, its server says, so each
+/// file whose path ends so counts. None for a path of the machine.
+fn of_site(files: &Files, specifier: &str) -> Option<Target> {
+    let path = specifier.split(['?', '#']).next()?;
+    if !path.starts_with('/') || path.starts_with("//") || is_of_machine(path) || path.contains("/../") {
+        return None;
+    }
+    let found: Vec<Vec<u8>> = (files.named(name(path.as_bytes())).iter())
+        .filter(|found| found.ends_with(path.as_bytes()) || *found == &path.as_bytes()[1..])
+        .cloned()
+        .collect();
+    (!found.is_empty()).then(|| Target::all(found))
+}
+
+/// Whether an absolute path begins as those of a machine's file system do, which no site has.
+pub(in crate::gate) fn is_of_machine(path: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        "opt", "usr", "home", "root", "etc", "tmp", "var", "srv", "mnt", "proc", "Users",
+    ];
+    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    FOLDERS.contains(&first)
 }
 
 fn is_scheme(specifier: &str, scheme: &str) -> bool {
@@ -246,6 +269,32 @@ fn by_package(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u
         all.push(in_package(files, npm, &folder, rest)?);
     }
     Ok(Target::all(all))
+}
+
+/// Where an import map or the configuration of a loader leads a bare name.
+pub(super) fn by_maps(
+    files: &Files,
+    known: &mut Option<maps::Maps>,
+    npm: &mut npm::Packages,
+    raw: &str,
+    from: &[u8],
+) -> Result<Target, Unreadable> {
+    let specifier = raw.split('?').next().unwrap_or(raw);
+    if specifier.is_empty() || specifier.contains(':') || specifier.contains("node_modules/") {
+        return Ok(Target::External);
+    }
+    let (paths, is_mapped) = maps::maps(files, known)?.lookup(specifier, from);
+    if paths.is_empty() || !npm.is_linked(files, specifier, from)? {
+        return Ok(Target::External);
+    }
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(module(files, npm, &path)?);
+    }
+    Ok(match Target::all(all) {
+        Target::External if is_mapped => Target::unresolved("a map leads it to no file of the repository"),
+        found => found,
+    })
 }
 
 fn by_imports(files: &Files, npm: &mut npm::Packages, specifier: &str, from: &[u8]) -> Result<Target, Unreadable> {

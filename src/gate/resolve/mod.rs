@@ -18,7 +18,9 @@ mod files;
 mod go;
 mod javascript;
 mod jsonc;
+mod just_added;
 mod jvm;
+mod maps;
 mod npm;
 mod php;
 mod python;
@@ -42,8 +44,10 @@ use crate::gate::tree::{Tree, Unreadable};
 pub use csharp_heads::Head;
 pub(in crate::gate) use files::follow;
 pub use files::{Files, MAX_ENTRIES};
-pub(in crate::gate) use go::{replaced as go_replaced, replacements as go_replacements};
+pub(in crate::gate) use go::{module as go_module, replaced as go_replaced, replacements as go_replacements};
+pub(in crate::gate) use javascript::is_of_machine;
 pub(in crate::gate) use jsonc::plain_text as plain_json;
+pub(in crate::gate) use just_added::is_own_now;
 pub(in crate::gate) use npm::{links as npm_links, mapped as npm_targets, names as npm_members};
 pub use standard::is_standard;
 
@@ -91,6 +95,7 @@ struct Known<'a> {
     files: Files<'a>,
     tsconfig: tsconfig::Configs,
     npm: npm::Packages,
+    maps: Option<maps::Maps>,
     python: Option<python::Roots>,
     cargo: cargo::Crates,
     inline: rust_inline::Cache,
@@ -118,6 +123,7 @@ impl<'a> Resolver<'a> {
                 files: Files::of(self.tree)?,
                 tsconfig: tsconfig::Configs::default(),
                 npm: npm::Packages::default(),
+                maps: None,
                 python: None,
                 cargo: cargo::Crates::default(),
                 inline: rust_inline::Cache::default(),
@@ -152,7 +158,11 @@ impl<'a> Resolver<'a> {
                 // A module behind a link is loaded from where it really lies.
                 let real = files.find(from).map(|spot| spot.path);
                 let from = real.as_deref().unwrap_or(from);
-                javascript::resolve(files, tsconfig, npm, &import.raw, from)
+                let found = javascript::resolve(files, tsconfig, npm, &import.raw, from)?;
+                match found {
+                    Target::External => javascript::by_maps(files, &mut known.maps, npm, &import.raw, from),
+                    found => Ok(found),
+                }
             }
             Language::Python if import.kind == ImportKind::Include => Ok(python::executed(files, &import.raw, from)),
             Language::Python => {
@@ -303,6 +313,21 @@ impl<'a> Resolver<'a> {
             return Ok(Vec::new());
         }
         javascript::configured(&known.files, &mut known.tsconfig, &mut known.npm, specifier, from)
+    }
+
+    /// Whether a JavaScript specifier is no package that the package.json around the file takes from a registry, and
+    /// whether it is an own package by name.
+    fn is_linked(&mut self, specifier: &str, from: &[u8]) -> Result<(bool, bool), Unreadable> {
+        let known = self.known()?;
+        let is_linked = known.npm.is_linked(&known.files, specifier, from)?;
+        let (folders, _) = known.npm.packages(&known.files, specifier, from)?;
+        Ok((is_linked, !folders.is_empty()))
+    }
+
+    /// The path of the module of Go that a file belongs to.
+    fn go_module(&mut self, from: &[u8]) -> Result<Option<String>, Unreadable> {
+        let known = self.known()?;
+        go::module_of(&known.files, from)
     }
 
     /// Whether a tsconfig or jsconfig of the tree takes in this file by `extends`, directly or not.

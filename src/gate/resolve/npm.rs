@@ -100,6 +100,38 @@ impl Packages {
         Ok((found, rest))
     }
 
+    /// Whether the package.json around a file does not take a package of this name from a registry: it names none, or a
+    /// folder, or any version, or one that the workspace's own member has.
+    pub(super) fn is_linked(&mut self, files: &Files, specifier: &str, from: &[u8]) -> Result<bool, Unreadable> {
+        let (name, _) = split(specifier);
+        let Some((_, manifest)) = self.nearest(files, from)? else {
+            return Ok(true);
+        };
+        let all: Vec<&str> = specs(&manifest)
+            .filter(|(key, _)| *key == name)
+            .map(|(_, spec)| spec)
+            .collect();
+        let folders = self.members(files)?.get(name).cloned().unwrap_or_default();
+        for spec in all {
+            let schemes = ["workspace:", "file:", "link:", "portal:", "."];
+            if matches!(spec, "" | "*") || schemes.iter().any(|scheme| spec.starts_with(scheme)) {
+                continue;
+            }
+            let mut is_met = false;
+            for folder in &folders {
+                let member = self.manifest(files, folder)?;
+                let version = member.as_ref().and_then(|member| member.get("version")?.as_str());
+                is_met |= version
+                    .and_then(release)
+                    .is_some_and(|version| Some(version) == release(spec));
+            }
+            if !is_met {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The path that a specifier into an own package stands for, whatever its `exports` say.
     pub(super) fn folder_of(
         &mut self,
@@ -189,6 +221,16 @@ pub(in crate::gate) fn names(tree: &dyn Tree) -> Result<Option<HashSet<String>>,
     }
     let members = Packages::default().read_members(&files)?;
     Ok(Some(members.into_keys().collect()))
+}
+
+/// What of a version, or of a simple range, must be the same for the one to be in the other: `1`, of `0.3.1` `0.3`.
+fn release(version: &str) -> Option<(u64, Option<u64>)> {
+    let mut parts = version
+        .trim_start_matches(['^', '~', '=', 'v', '>', ' '])
+        .split(['.', '-', '+']);
+    let major = parts.next()?.parse().ok()?;
+    let minor = parts.next().and_then(|minor| minor.parse().ok());
+    Some((major, minor.filter(|_| major == 0)))
 }
 
 /// Name and rest of a bare specifier: `@a/b/c/d` is `@a/b` and `c/d`.

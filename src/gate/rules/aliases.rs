@@ -1,6 +1,7 @@
 //! Other names for a package: with `"cache": "npm:redis@4"` in package.json, `import "cache"` loads
 //! redis, and so does a name whose package is a folder (`"cache": "workspace:../redis"`) for what that folder's
-//! package.json calls itself, and `import "#r"` with `"imports": {"#r": "redis"}` there or a tsconfig's `paths` that
+//! package.json calls itself, what a `deno.json` or an import map beside it says (`"cache": "npm:redis@4"`), Rails'
+//! `pin "cache", to: "https://..."`, and `import "#r"` with `"imports": {"#r": "redis"}` there or a tsconfig's `paths` that
 //! lead into node_modules.
 //!
 //! Every package.json and tsconfig around a file counts, and every condition: which of them holds is
@@ -14,15 +15,28 @@ use serde_json::Value;
 use super::{Resolvers, follow_link};
 use crate::gate::imports::{self, Import, ImportKind};
 use crate::gate::manifests::{MAX_MANIFEST, npm_aliases, pnpm_aliases};
-use crate::gate::resolve::{follow, npm_links, npm_targets};
+use crate::gate::resolve::{follow, npm_links, npm_targets, plain_json};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
+
+/// Files that say which module a name loads, from a folder.
+const MAPS: [&[u8]; 5] = [
+    b"deno.json",
+    b"deno.jsonc",
+    b"import_map.json",
+    b"importmap.json",
+    b"config/importmap.rb",
+];
 
 /// What one folder says.
 #[derive(Default)]
 pub(super) struct Folder {
     /// From the name that code imports to the packages that may be installed.
     renamed: HashMap<String, Vec<String>>,
+    /// Beginnings of names, with a slash, and what an import map puts in their place.
+    beginnings: Vec<(String, String)>,
+    /// The same of names that no package has, also whole ones.
+    shorthands: Vec<(String, String)>,
     /// `imports` of its package.json.
     imports: Value,
     /// It has a tsconfig or jsconfig that may have `paths`.
@@ -31,7 +45,11 @@ pub(super) struct Folder {
 
 impl Folder {
     fn is_empty(&self) -> bool {
-        self.renamed.is_empty() && self.imports.is_null() && !self.has_paths
+        self.renamed.is_empty()
+            && self.beginnings.is_empty()
+            && self.shorthands.is_empty()
+            && self.imports.is_null()
+            && !self.has_paths
     }
 }
 
@@ -108,7 +126,36 @@ impl<'a> Aliases<'a> {
             }
         }
         self.links(&join(folder, b"node_modules"), "", &mut names.renamed)?;
+        for name in MAPS {
+            let Some(text) = self.text(&join(folder, name))? else {
+                continue;
+            };
+            let pairs = match name.ends_with(b".rb") {
+                true => pins(&text),
+                false => map(&text),
+            };
+            for (key, target) in pairs {
+                let target = imports::javascript_identity(&target).join("/");
+                match key.strip_suffix('/') {
+                    _ if target.is_empty() || key == target => {}
+                    // `@/x`, `#x`: no name of a package.
+                    _ if imports::javascript_identity(&key).is_empty() => names.shorthands.push((key, target)),
+                    Some(key) => names.beginnings.push((format!("{key}/"), target)),
+                    None => names.renamed.entry(key).or_default().push(target),
+                }
+            }
+        }
         Ok(names)
+    }
+
+    /// The text of a file that is there and no larger than a manifest.
+    fn text(&self, path: &[u8]) -> Result<Option<String>, Unreadable> {
+        match lookup(self.tree, path)?.filter(|entry| matches!(entry.kind, Kind::File | Kind::Executable)) {
+            Some(entry) if self.tree.blob_size(&entry.id)? <= MAX_MANIFEST => {
+                Ok(String::from_utf8(self.tree.blob(&entry.id)?).ok())
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Links of a `node_modules` that git has: each is what its folder calls itself.
@@ -199,6 +246,13 @@ pub(super) fn leads(
         if raw.starts_with('#') {
             targets.extend(around.iter().flat_map(|names| npm_targets(&names.imports, raw)));
         }
+        for (key, target) in around.iter().flat_map(|names| &names.shorthands) {
+            match raw.strip_prefix(key.as_str()) {
+                Some("") => targets.push(format!("npm:{target}")),
+                Some(rest) if key.ends_with('/') => targets.push(format!("npm:{target}/{rest}")),
+                _ => {}
+            }
+        }
         if has_paths {
             targets.extend(own.candidate.configured(raw, path)?);
         }
@@ -223,6 +277,27 @@ pub(super) fn leads(
     Ok(leads)
 }
 
+/// The entries of an import map.
+fn map(text: &str) -> Vec<(String, String)> {
+    let map: Value = serde_json::from_str(&plain_json(text)).unwrap_or_default();
+    let scopes = map.get("scopes").and_then(Value::as_object);
+    let tables = (map.get("imports").into_iter()).chain(scopes.into_iter().flat_map(|scopes| scopes.values()));
+    let entries = tables.filter_map(Value::as_object).flatten();
+    entries
+        .filter_map(|(key, target)| Some((key.clone(), target.as_str()?.to_owned())))
+        .collect()
+}
+
+/// The names that Rails' import map takes from another server.
+fn pins(text: &str) -> Vec<(String, String)> {
+    let pin = |line: &str| {
+        let mut quoted = line.trim().strip_prefix("pin")?.split(['"', '\'']).skip(1).step_by(2);
+        let key = quoted.next()?.to_owned();
+        Some((key, quoted.find(|text| text.starts_with("http"))?.to_owned()))
+    };
+    text.lines().filter_map(pin).collect()
+}
+
 /// The import as package managers may resolve it, where its package is an alias.
 pub(super) fn resolved(import: &Import, around: &[Names]) -> Vec<Import> {
     let scoped = usize::from(import.first_segment().is_some_and(|first| first.starts_with('@')));
@@ -230,6 +305,17 @@ pub(super) fn resolved(import: &Import, around: &[Names]) -> Vec<Import> {
         return Vec::new();
     };
     let name = name.join("/");
+    let whole = import.identity.join("/");
+    let mapped = around
+        .iter()
+        .flat_map(|names| &names.beginnings)
+        .filter_map(|(head, target)| {
+            let rest = whole.strip_prefix(head.as_str())?;
+            Some(Import {
+                identity: target.split('/').chain(rest.split('/')).map(str::to_owned).collect(),
+                ..import.clone()
+            })
+        });
     let targets = around.iter().filter_map(|names| names.renamed.get(&name)).flatten();
     targets
         .map(|target| {
@@ -239,5 +325,6 @@ pub(super) fn resolved(import: &Import, around: &[Names]) -> Vec<Import> {
                 ..import.clone()
             }
         })
+        .chain(mapped)
         .collect()
 }

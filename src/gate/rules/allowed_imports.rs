@@ -1,8 +1,9 @@
 //! Imports from outside that an area's `allowed_imports` does not name (exit 5).
 //!
-//! A language's own library needs no entry, where its name tells it for certain. What counts as the
-//! repository's own is taken from what base and candidate share, so that a folder that an agent adds
-//! does not make a package from outside an own one. An npm alias and a Cargo rename count as what
+//! A language's own library needs no entry, where its name tells it for certain. What a change adds to the
+//! repository's own (a package of the workspace, a crate, a namespace) counts as that, but for a name that a manifest
+//! declares from outside, and for what has nothing in it: an empty folder makes no package from outside an own one.
+//! Entries of `forbidden_imports` do not ask here: they take what is own from what base and candidate share. An npm alias and a Cargo rename count as what
 //! they install, and each crate that a name may be must be allowed. In Rust a path without a `use`
 //! whose first name no Cargo.toml around declares is no crate.
 //!
@@ -15,14 +16,15 @@ use std::collections::{HashMap, HashSet};
 use super::aliases::{self, Aliases};
 use super::crate_names::{self, CrateNames};
 use super::forbidden_imports::Scanned;
-use super::{Resolvers, finding, shown};
+use super::go_modules;
+use super::{Resolvers, finding, plain, shown};
 use crate::gate::imports::{self, Import, ImportKind, Language};
-use crate::gate::manifests::CargoRenames;
+use crate::gate::manifests::{CargoRenames, FromOutside};
 use crate::gate::policy::{Area, ImportRule};
 use crate::gate::resolve::{self, Head, Target};
 use crate::gate::{Finding, POLICY_PATH, Rule, Unreadable, Verdict};
 
-/// Names of C# that are shown in the notice.
+/// Names of C#, and paths, that are shown in a notice.
 const MAX_NAMED: usize = 3;
 
 /// Names of C# of which nothing tells whether they begin with a namespace.
@@ -43,6 +45,8 @@ pub(super) fn judge(
 ) -> Result<(), Unreadable> {
     let banned = banned(verdict);
     let mut untold = Untold::default();
+    let mut declared_outside = FromOutside::default();
+    let mut of_site: Vec<String> = Vec::new();
     for source in sources {
         let bound: Vec<(&Area, &[ImportRule])> = source
             .areas
@@ -79,18 +83,43 @@ pub(super) fn judge(
                 ImportKind::Relative | ImportKind::Text => continue,
                 _ => {}
             }
-            if source.language == Language::CSharp && !may_be_outside(own, source, import, &bound, &mut untold)? {
+            if source.language == Language::CSharp
+                && !may_be_outside(own, &mut declared_outside, source, import, &bound, &mut untold)?
+            {
                 continue;
             }
             let leads = source.leads(import);
+            // What a site has there, only its server knows.
+            if source.language == Language::JavaScript
+                && import.identity.is_empty()
+                && import.raw.starts_with('/')
+                && import.kind != ImportKind::Require
+                && !resolve::is_of_machine(&import.raw)
+            {
+                if !matches!(
+                    own.candidate.resolve(source.language, import, &source.path)?,
+                    Target::Local(_)
+                ) {
+                    of_site.push(format!(
+                        "{} in {}:{}",
+                        shown(import.raw.as_bytes()),
+                        shown(&source.path),
+                        import.line
+                    ));
+                }
+                continue;
+            }
             // Whatever it is, its own file tells that it is no package.
             if import.identity.is_empty() && leads.is_empty() || import.kind == ImportKind::Declared {
                 continue;
             }
             // What is installed, and what tells where it leads.
             let mut all: Vec<(Import, &Import)> = Vec::new();
+            // A copy in the place of a module that may be used has another name, and is that module here.
+            let is_copy =
+                |lead: &&Import| source.language != Language::Go || lead.first_segment() != Some(go_modules::COPY);
             for asked in std::iter::once(import)
-                .chain(leads)
+                .chain(leads.iter().filter(is_copy))
                 .filter(|import| !import.identity.is_empty())
             {
                 let mut installed = crate_names::resolved(asked, &renames);
@@ -107,7 +136,15 @@ pub(super) fn judge(
                     let is_allowed = rules
                         .iter()
                         .any(|rule| imports::allows(&rule.entry, source.language, judged));
-                    if !is_allowed && is_outside(own, spoken(source.language, asked), asked, &source.path)? {
+                    if !is_allowed
+                        && is_outside(
+                            own,
+                            &mut declared_outside,
+                            spoken(source.language, asked),
+                            asked,
+                            &source.path,
+                        )?
+                    {
                         missing.push((area, judged.clone()));
                         break;
                     }
@@ -125,6 +162,17 @@ pub(super) fn judge(
         }
     }
     verdict.notices.extend(untold.notice());
+    if !of_site.is_empty() {
+        let more = match of_site.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        of_site.truncate(MAX_NAMED);
+        verdict.notices.push(format!(
+            "no `allowed_imports` looked at what is loaded by a path from the top of a site that no file here has: {}{more}",
+            of_site.join(", ")
+        ));
+    }
     Ok(())
 }
 
@@ -163,6 +211,7 @@ impl Untold {
 /// something tells that it begins with a namespace.
 fn may_be_outside(
     own: &mut Resolvers,
+    declared: &mut FromOutside,
     source: &Scanned,
     import: &Import,
     bound: &[(&Area, &[ImportRule])],
@@ -181,7 +230,7 @@ fn may_be_outside(
     if head == Head::Unknown
         && !resolve::is_standard(source.language, import)
         && !bound.iter().all(|(_, rules)| is_allowed(rules))
-        && is_outside(own, source.language, import, &source.path)?
+        && is_outside(own, declared, source.language, import, &source.path)?
     {
         untold.add(source, import);
     }
@@ -213,9 +262,20 @@ fn banned(verdict: &Verdict) -> HashMap<Place, String> {
         .collect()
 }
 
-fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+fn is_outside(
+    own: &mut Resolvers,
+    declared: &mut FromOutside,
+    language: Language,
+    import: &Import,
+    from: &[u8],
+) -> Result<bool, Unreadable> {
+    let mut is_own = |own: &mut Resolvers, import: &Import| -> Result<bool, Unreadable> {
+        Ok(own.own(language, import, from)?
+            || own.own_now(language, import, from)?
+                && !declared.has(own.candidate_tree, own.candidate.files()?, language, import)?)
+    };
     for import in own.candidate.within(language, import)? {
-        if own.own(language, &import, from)? {
+        if is_own(own, &import)? {
             return Ok(false);
         }
     }
@@ -223,7 +283,7 @@ fn is_outside(own: &mut Resolvers, language: Language, import: &Import, from: &[
         Target::External => !is_built_here(own, language, import)?,
         // It begins with what is the repository's own.
         Target::Unresolved(_) => !own.candidate.files()?.is_whole(),
-        Target::Local(_) => !own.own(language, import, from)?,
+        Target::Local(_) => !is_own(own, import)?,
     })
 }
 
@@ -240,11 +300,20 @@ fn is_built_here(own: &mut Resolvers, language: Language, import: &Import) -> Re
     Ok(has(&mut own.candidate)? && has(&mut own.base)?)
 }
 
+/// Of an address what an entry names: the package, or the host that comes first where that is no known server of packages.
+fn host(import: &Import) -> Option<String> {
+    let is_address = import.raw.starts_with("https://") || import.raw.starts_with("http://");
+    let scoped = usize::from(import.first_segment().is_some_and(|first| first.starts_with('@')));
+    let name = import.identity.get(..=scoped).filter(|_| is_address)?;
+    Some(name.join("/"))
+}
+
 /// The finding; `banned` is the key that forbids the import whatever the area allows.
 fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8], banned: Option<&str>) -> Finding {
     let raw = shown(import.raw.as_bytes());
     let installs = match judged.identity == import.identity {
         true => String::new(),
+        false if import.raw.starts_with(['.', '/']) => " (a path to what is not the repository's own)".to_owned(),
         false => format!(
             " (which its manifest makes {})",
             shown(judged.identity.join("/").as_bytes())
@@ -264,7 +333,8 @@ fn stranger(area: &Area, import: &Import, judged: &Import, path: &[u8], banned: 
             match banned {
                 Some(key) => format!("use what is allowed there; {key} forbids this one anyway"),
                 None => format!(
-                    "use what is allowed there, or ask an owner of {POLICY_PATH} to add it to {}.allowed_imports",
+                    "use what is allowed there, or ask an owner of {POLICY_PATH} to add {} to {}.allowed_imports",
+                    host(import).map_or_else(|| "it".to_owned(), |host| plain(&host)),
                     area.name
                 ),
             },

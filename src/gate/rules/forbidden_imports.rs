@@ -37,6 +37,9 @@ use crate::gate::{Change, Finding, GateError, Kind, POLICY_PATH, Policy, Rule, T
 /// Source files above this many bytes are not read: nobody reviews them either.
 const MAX_SOURCE: u64 = 10 * 1024 * 1024;
 
+/// As what a template is read for what browsers load.
+const PAGE: &[u8] = b".html";
+
 /// A changed source file as it was read: each is read once, for all rules that look at imports.
 pub(super) struct Scanned<'a> {
     /// Where it is source.
@@ -71,6 +74,7 @@ impl Scanned<'_> {
 /// would be a finding: most changes bring none.
 struct Known<'a> {
     base: &'a dyn Tree,
+    /// As what it is read.
     path: Vec<u8>,
     /// `None` where all imports count.
     before: Option<Side>,
@@ -143,12 +147,17 @@ pub(super) fn judge<'p>(
             continue;
         }
         // What loads a template as source takes all of it for code.
-        let is_whole = loaded != Loaded::No && imports::is_template(&path);
-        let seen = match is_whole {
+        let is_page = loaded == Loaded::Page;
+        let is_whole = loaded != Loaded::No && imports::is_template(&path) && !is_page;
+        let seen = match is_whole || is_page {
             true => None,
             false => survey.imports(&path, &after.id, language),
         };
-        let read_as = if is_whole { &b""[..] } else { &path };
+        let read_as = match (is_whole, is_page) {
+            (true, _) => &b""[..],
+            (_, true) => PAGE,
+            _ => &path,
+        };
         let found = match seen {
             Some(seen) => seen,
             None => read(candidate, read_as, &after, language)?,
@@ -221,7 +230,10 @@ pub(super) fn judge<'p>(
         }
         let known = Known {
             base,
-            path: path.clone(),
+            path: match is_page {
+                true => PAGE.to_vec(),
+                false => path.clone(),
+            },
             before: before.filter(|_| policy.existing == Stance::Allow),
             language,
             read: OnceCell::new(),

@@ -1,16 +1,21 @@
 //! Modules that a go.mod puts in the place of others: with `replace a.com/kv => b.com/redis v1.0.0` an import of
 //! `a.com/kv` loads redis.
 //!
-//! Every go.mod and go.work around a file counts, not only the nearest, as for Cargo's renames.
+//! A folder in the place of a module is the module that its own go.mod names, or below `vendor/` and the like, or out of
+//! the repository, what it is called. Every go.mod and go.work around a file counts, not only the nearest, as for
+//! Cargo's renames.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::gate::imports::{Import, ImportKind};
+use crate::gate::imports::{Import, ImportKind, vendored};
 use crate::gate::manifests::MAX_MANIFEST;
-use crate::gate::resolve::go_replaced;
+use crate::gate::resolve::{follow, go_module, go_replaced, go_replacements};
 use crate::gate::tree::{join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
+
+/// What stands before the path of a copy that has no module's name.
+pub(super) const COPY: &str = "x";
 
 /// From module to module.
 type Replaced = Rc<Vec<(String, String)>>;
@@ -74,6 +79,38 @@ impl<'a> GoModules<'a> {
         Ok(())
     }
 
+    /// What a folder in the place of a module is, where that is another module.
+    fn module_in(&self, from: &[u8], old: &str, new: &str) -> Result<Option<String>, Unreadable> {
+        let named = |segment: &str| old.split('/').any(|part| part.eq_ignore_ascii_case(segment));
+        let folder = follow(from, new.as_bytes()).filter(|_| new.starts_with('.'));
+        let path = folder
+            .as_ref()
+            .map(|folder| String::from_utf8_lossy(folder).into_owned());
+        match (path.as_deref().and_then(vendored), &folder) {
+            (Some(segments), _) => {
+                let is_another = segments.last().is_some_and(|last| !named(last));
+                return Ok(is_another.then(|| format!("{COPY}/vendor/{}", segments.join("/"))));
+            }
+            (None, None) => {
+                let last = new.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                let is_another = !last.is_empty() && !matches!(last, "." | "..") && !named(last);
+                return Ok(is_another.then(|| format!("{COPY}/vendor/{last}")));
+            }
+            (None, Some(_)) => {}
+        }
+        let go_mod = folder.map(|folder| join(&folder, b"go.mod")).unwrap_or_default();
+        match lookup(self.tree, &go_mod)? {
+            Some(entry)
+                if matches!(entry.kind, Kind::File | Kind::Executable)
+                    && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST =>
+            {
+                let text = String::from_utf8_lossy(&self.tree.blob(&entry.id)?).into_owned();
+                Ok(go_module(&text).filter(|module| module != old))
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn folder(&mut self, folder: &[u8]) -> Result<Replaced, Unreadable> {
         if let Some(known) = self.folders.get(folder) {
             return Ok(known.clone());
@@ -84,7 +121,14 @@ impl<'a> GoModules<'a> {
                 && matches!(entry.kind, Kind::File | Kind::Executable)
                 && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
             {
-                replaced.extend(go_replaced(&String::from_utf8_lossy(&self.tree.blob(&entry.id)?)));
+                let text = String::from_utf8_lossy(&self.tree.blob(&entry.id)?).into_owned();
+                replaced.extend(go_replaced(&text));
+                for (old, new) in go_replacements(&text) {
+                    if new.starts_with(['.', '/']) {
+                        let meant = self.module_in(folder, &old, &new)?;
+                        replaced.extend(meant.map(|meant| (old, meant)));
+                    }
+                }
             }
         }
         let replaced = Rc::new(replaced);

@@ -7,6 +7,7 @@ mod active;
 mod aliases;
 mod allowed_imports;
 mod autoexec;
+mod composer_prefixes;
 mod copies;
 mod crate_names;
 pub mod credentials;
@@ -133,6 +134,11 @@ impl<'a> Resolvers<'a> {
     /// Whether an import is the repository's own in both.
     fn own(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
         resolve::is_own(&mut self.base, &mut self.candidate, language, import, from)
+    }
+
+    /// Whether an import is what the candidate alone makes the repository's own.
+    fn own_now(&mut self, language: Language, import: &Import, from: &[u8]) -> Result<bool, Unreadable> {
+        resolve::is_own_now(&mut self.base, &mut self.candidate, language, import, from)
     }
 
     /// Whether it is, and no installed package of its name would go first.

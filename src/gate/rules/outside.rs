@@ -8,11 +8,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::Resolvers;
 use crate::gate::imports::{
     self, Import, ImportKind, Language, VENDORED, include_identity, javascript_identity, percent_decoded, vendored,
 };
 use crate::gate::manifests::MAX_MANIFEST;
-use crate::gate::resolve::follow;
+use crate::gate::resolve::{Target, follow};
 use crate::gate::tree::{Oid, Side, join, lookup};
 use crate::gate::{Kind, Tree, Unreadable};
 
@@ -49,16 +50,28 @@ impl<'a> Outside<'a> {
         }
     }
 
-    /// The packages that the relative and absolute imports of a file may load, by their text as written.
+    /// The packages that the relative and absolute imports of a file may load, by their text as written. To a page an
+    /// absolute path is one of its site, never of the machine.
     pub(super) fn leads(
         &mut self,
         found: &[Import],
         from: &[u8],
+        own: &mut Resolvers,
         leads: &mut HashMap<String, Vec<Import>>,
     ) -> Result<(), Unreadable> {
         for import in found {
             let raw = import.raw.as_str();
             if import.kind == ImportKind::Opaque || !raw.starts_with(['.', '/']) || leads.contains_key(raw) {
+                continue;
+            }
+            if raw.starts_with('/')
+                && (imports::is_template(from)
+                    || imports::is_page(from)
+                    || matches!(
+                        own.candidate.resolve(Language::JavaScript, import, from)?,
+                        Target::Local(_)
+                    ))
+            {
                 continue;
             }
             let path = raw.split(['?', '#']).next().unwrap_or(raw);

@@ -146,9 +146,15 @@ fn denied(path: &str, text: &str, exit: i32, words: &[&str]) {
 fn a_name_that_setup_py_computes_is_8() {
     denied(
         "setup.py",
-        "r=\"redis\"; setup(install_requires=[r])\n",
+        "r=read(); setup(install_requires=[r])\n",
         8,
         &["a dependency whose name is computed, `install_requires=[r])`"],
+    );
+    denied(
+        "setup.py",
+        "r=\"redis\"; setup(install_requires=[r])\n",
+        8,
+        &["setup.py:1: declares `redis`"],
     );
     denied("setup.py", "setup(**x.args)\n", 8, &["name is computed, `**x.args)`"]);
 }
@@ -385,7 +391,7 @@ fn what_declares_in_a_form_that_is_not_read_is_said_and_listed() {
         ("payments/CMakeLists.txt", "find_package(X)\n"),
         ("payments/a.rb", "require 'bundler/inline'\n"),
         ("payments/b.fsx", "#r \"nuget: X\"\n"),
-        ("payments/environment.yml", "dependencies: [x]\n"),
+        ("payments/conanfile.txt", "[requires]\n"),
         ("payments/flake.nix", "{}\n"),
     ];
     for (policy, mark) in [

@@ -283,18 +283,57 @@ fn a_module_that_go_replaces_is_5() {
         ),
         ("app/go.mod", "replace github.com/acme/kv => github.com/x/redis v9.0.0"),
         ("go.work", "replace github.com/acme/kv => github.com/x/redis v9.0.0"),
+        // Out of the repository, and a copy.
+        ("go.mod", "replace github.com/acme/kv => ../redis"),
+        ("app/go.mod", "replace github.com/acme/kv => ../third_party/redis"),
     ] {
         let module = format!("module example.com/m\n\n{line}\n");
         after("", &[(path, &module)], &[("app/a.go", main)], 5, &["app/a.go:3"]);
     }
     for line in [
-        "replace github.com/acme/kv => ../redis",
+        "replace github.com/acme/kv => ../kv",
+        "replace github.com/acme/kv => ./redis",
         "replace github.com/acme/k => github.com/x/redis v1.0.0",
         "require github.com/acme/kv v1.0.0",
     ] {
         let module = format!("module example.com/m\n\n{line}\n");
         after("", &[("go.mod", &module)], &[("app/a.go", main)], 0, &[]);
     }
+}
+
+#[test]
+fn a_required_module_that_is_a_folder_is_no_new_name() {
+    let module = |lines: &str| format!("module example.com/m\n\nrequire example.com/kv v1.0.0\n{lines}\n");
+    let own = ("kv/go.mod", "module example.com/kv\n");
+    let by_folder = module("replace example.com/kv => ./kv");
+    after(
+        DENY,
+        &[("go.mod", "module example.com/m\n")],
+        &[("go.mod", &by_folder), own],
+        0,
+        &[],
+    );
+    for lines in [
+        "",
+        "replace example.com/kv => ../kv",
+        "replace example.com/kv => ./vendor/kv",
+    ] {
+        after(
+            DENY,
+            &[("go.mod", "module example.com/m\n")],
+            &[("go.mod", &module(lines)), own],
+            8,
+            &["`example.com/kv`"],
+        );
+    }
+    // It was one, and becomes the package of its name.
+    after(
+        DENY,
+        &[("go.mod", &by_folder), own],
+        &[("go.mod", &module(""))],
+        8,
+        &["so far it is the repository's own"],
+    );
 }
 
 const EDGE: &str = "app2: {allowed_roots: [app2/], may_depend_on: []}\n";

@@ -236,9 +236,16 @@ fn twenty_thousand_new_names_are_told_in_time() {
 #[test]
 fn a_list_behind_a_computed_name_is_told_when_its_file_changes() {
     let (before, after) = (
-        "NAMES = ['a']\nsetup(install_requires=NAMES)\n",
-        "NAMES = ['a', 'b']\nsetup(install_requires=NAMES)\n",
+        "NAMES = listed(a)\nsetup(install_requires=NAMES)\n",
+        "NAMES = listed(a, b)\nsetup(install_requires=NAMES)\n",
     );
+    // What a name stands for is as good as written in the list.
+    let (plain, more) = (
+        "N = ['a']\nsetup(install_requires=N)\n",
+        "N = ['a', 'b']\nsetup(install_requires=N)\n",
+    );
+    let verdict = by_policy(DENY, &[file("setup.py", plain)], &[file("setup.py", more)]);
+    assert_eq!(lines(&verdict), ["new-dependency setup.py:1 dependencies.new"]);
     let verdict = by_policy(DENY, &[file("setup.py", before)], &[file("setup.py", after)]);
     assert_eq!(verdict.findings, []);
     assert_eq!(

@@ -53,6 +53,20 @@ struct Lexer<'a> {
     has_short_tags: bool,
 }
 
+/// Masks what is code from its first byte on.
+pub(super) fn mask_code(source: &[u8]) -> Result<Vec<u8>, Fault> {
+    let mut lexer = Lexer {
+        source,
+        out: source.to_vec(),
+        at: 0,
+        frames: Vec::new(),
+        short_tags: ShortTags::Off,
+        has_short_tags: false,
+    };
+    lexer.inside()?;
+    Ok(lexer.out)
+}
+
 /// Masks the file.
 pub(super) fn mask(source: &[u8], short_tags: ShortTags) -> Result<Masked, Fault> {
     let mark = byte_order_mark(source);
@@ -75,6 +89,10 @@ pub(super) fn mask(source: &[u8], short_tags: ShortTags) -> Result<Masked, Fault
 impl Lexer<'_> {
     fn run(&mut self) -> Result<(), Fault> {
         self.outside();
+        self.inside()
+    }
+
+    fn inside(&mut self) -> Result<(), Fault> {
         while self.at < self.source.len() {
             match self.frames.last() {
                 Some(&Frame::Literal(literal)) => self.text(literal)?,

@@ -13,10 +13,11 @@ use std::collections::HashSet;
 use super::sources::{Loaded, Source};
 use super::{Known, reads};
 use crate::gate::imports::{self, Import, ImportKind, Language};
+use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::{Target, follow};
 use crate::gate::rules::{Resolvers, finding, is_regular, shown};
-use crate::gate::tree::{Side, lookup};
+use crate::gate::tree::{Side, join, lookup};
 use crate::gate::{Oid, Policy, Rule, Tree, Unreadable, Verdict};
 
 /// Files that are followed; in a hostile change each may name the next.
@@ -42,7 +43,15 @@ impl Followed {
         verdict: &mut Verdict,
     ) -> Result<Vec<Source<'p>>, Unreadable> {
         let mut sources = Vec::new();
-        for import in found.iter().filter(|import| may_load(language, import)) {
+        for import in found {
+            let is_followed = may_load(language, import)
+                || language == Language::JavaScript
+                    && may_be_member(import)
+                    && !known.has(import)?
+                    && is_in_workspace(own, path)?;
+            if !is_followed {
+                continue;
+            }
             for place in places(own, language, import, path)? {
                 if is_read_as(language, &place) {
                     continue;
@@ -119,6 +128,42 @@ pub(super) fn may_load(language: Language, import: &Import) -> bool {
         Language::Rust | Language::Php | Language::Python => import.kind == ImportKind::Include,
         _ => false,
     }
+}
+
+/// Whether the import may be one of a package of the repository's own, by its name.
+fn may_be_member(import: &Import) -> bool {
+    !import.identity.is_empty()
+        && !import.raw.starts_with(['.', '/'])
+        && !import.raw.contains(':')
+        && (import.kind == ImportKind::Require || is_bundled(import))
+}
+
+/// Whether the folders around a file have packages of their own, so that it takes the index of the tree to tell what
+/// a bare name loads.
+fn is_in_workspace(own: &Resolvers, path: &[u8]) -> Result<bool, Unreadable> {
+    let tree = own.candidate_tree;
+    let mut folder = path;
+    while !folder.is_empty() {
+        folder = folder
+            .iter()
+            .rposition(|&byte| byte == b'/')
+            .map_or(b"", |at| &folder[..at]);
+        for name in [&b"pnpm-workspace.yaml"[..], b"lerna.json"] {
+            if lookup(tree, &join(folder, name))?.is_some() {
+                return Ok(true);
+            }
+        }
+        if let Some(side) = regular(tree, &join(folder, b"package.json"))?
+            && tree.blob_size(&side.id)? <= MAX_MANIFEST
+        {
+            let text = tree.blob(&side.id)?;
+            let says = |word: &[u8]| memchr::memmem::find(&text, word).is_some();
+            if says(b"\"workspaces\"") || says(b"\"exports\"") || says(b"file:") || says(b"link:") {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Whether `import` in one of its forms loads it.

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
+use memchr::memmem;
+
 use super::reads;
 use crate::gate::imports::{self, Import, Language};
 use crate::gate::policy::{Area, Stance};
@@ -51,6 +53,8 @@ pub(super) enum Loaded {
     Surely,
     /// Another file that a bundler may read as loading data.
     Perhaps,
+    /// It is a template, and what browsers load of the page that it makes is read.
+    Page,
 }
 
 impl Loaded {
@@ -108,6 +112,17 @@ pub(super) fn of<'a>(
                 true => Some(Language::JavaScript),
                 false => language,
             };
+            if imports::is_page(&path) && has_scripts(candidate, &after)? {
+                sources.push(Source {
+                    before: change.before.filter(is_regular),
+                    path: path.clone(),
+                    after,
+                    language: Language::JavaScript,
+                    areas: areas.clone(),
+                    loaded: Loaded::Page,
+                    only: None,
+                });
+            }
             match language {
                 Some(language) => sources.push(Source {
                     before: change.before.filter(is_regular),
@@ -157,6 +172,16 @@ pub(super) fn of<'a>(
         ));
     }
     Ok((sources, bare))
+}
+
+/// Whether a page could load a script.
+fn has_scripts(tree: &dyn Tree, side: &Side) -> Result<bool, Unreadable> {
+    if tree.blob_size(&side.id)? > super::MAX_SOURCE {
+        return Ok(false);
+    }
+    let content = tree.blob(&side.id)?.to_ascii_lowercase();
+    let words: [&[u8]; 2] = [b"<script", b"modulepreload"];
+    Ok(words.iter().any(|word| memmem::find(&content, word).is_some()))
 }
 
 fn language(tree: &dyn Tree, path: &[u8], side: &Side) -> Result<Option<Language>, Unreadable> {

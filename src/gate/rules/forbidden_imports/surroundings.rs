@@ -8,6 +8,7 @@ use crate::gate::imports::{Import, Language};
 use crate::gate::manifests::CargoRenames;
 use crate::gate::rules::Resolvers;
 use crate::gate::rules::aliases::{self, Aliases};
+use crate::gate::rules::composer_prefixes::ComposerPrefixes;
 use crate::gate::rules::copies::Copies;
 use crate::gate::rules::crate_names::CrateNames;
 use crate::gate::rules::go_modules::GoModules;
@@ -21,6 +22,7 @@ pub(super) struct Surroundings<'r, 'n, 't> {
     aliases: &'r mut Aliases<'n>,
     crates: CrateNames<'t>,
     modules: GoModules<'t>,
+    prefixes: ComposerPrefixes<'t>,
     outside: Outside<'t>,
     copies: Copies,
     /// Python packages of the repository's own.
@@ -35,6 +37,7 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             aliases,
             crates: CrateNames::of(candidate),
             modules: GoModules::of(candidate),
+            prefixes: ComposerPrefixes::of(candidate),
             outside: Outside::of(candidate),
             copies: Copies::default(),
             own: None,
@@ -66,10 +69,13 @@ impl<'r, 'n, 't> Surroundings<'r, 'n, 't> {
             around => aliases::leads(found, around, own_modules, path)?,
         };
         match language {
-            Language::JavaScript => self.outside.leads(found, path, &mut leads)?,
+            Language::JavaScript => self.outside.leads(found, path, own_modules, &mut leads)?,
             Language::Go => self.modules.leads(found, path, &mut leads)?,
             Language::Ruby | Language::Php | Language::C => self.outside.paths(language, found, path, &mut leads)?,
             _ => {}
+        }
+        if language == Language::Php {
+            self.prefixes.leads(found, path, &mut leads)?;
         }
         self.copies.leads(language, found, own_modules, &mut leads)?;
         Ok(File {
