@@ -176,7 +176,8 @@ fn job(repo: &Repo, server: &ModelServer, agent: &Agent, id: &str, options: &[&s
 /// Makes the file, shows the model what the agent gave its shell, and runs more.
 fn works(more: &str) -> Script {
     Script::Works {
-        command: format!("printf '%s' '{TEXT}' > {FILE} && env{more}"),
+        // In order: an agent may lose the end of what a command prints.
+        command: format!("printf '%s' '{TEXT}' > {FILE} && env | sort{more}"),
         file: FILE.to_owned(),
         text: TEXT.to_owned(),
     }
