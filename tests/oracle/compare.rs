@@ -26,6 +26,8 @@ pub struct Seen {
     pub imports: BTreeSet<Found>,
     /// Lines, from 1, that tree-sitter has as words only, such as a macro's: there more may be found.
     pub unread: Vec<RangeInclusive<usize>>,
+    /// Lines of comments that may import types, which is nothing to tree-sitter.
+    pub documentation: Vec<RangeInclusive<usize>>,
 }
 
 /// One language beside a grammar of it.
@@ -171,7 +173,12 @@ pub fn compare(grammar: &Grammar) {
         let ours: BTreeSet<Found> = all
             .iter()
             .filter(|import| (grammar.counts)(import))
-            .map(|import| (import.line as usize, import.raw.clone()))
+            .map(|import| ((import.line as usize, import.raw.clone()), import.kind))
+            .filter(|(found, kind)| {
+                let is_documented = || seen.documentation.iter().any(|lines| lines.contains(&found.0));
+                *kind != ImportKind::TypeOnly || seen.imports.contains(found) || !is_documented()
+            })
+            .map(|(found, _)| found)
             .collect();
         let missed: Vec<_> = seen.imports.difference(&ours).collect();
         let has_errors = tree.root_node().has_error();

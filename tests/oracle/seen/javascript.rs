@@ -21,6 +21,11 @@ pub fn seen(tree: &Tree, source: &[u8]) -> Seen {
                 seen.unread(node);
                 None
             }
+            "comment" if text(node, source).starts_with("/**") => {
+                let lines = node.start_position().row + 1..=node.end_position().row + 1;
+                seen.documentation.push(lines);
+                None
+            }
             _ => None,
         };
         if let Some(specifier) = specifier
