@@ -1,6 +1,6 @@
 //! setup.py: a program, of which only literal lists are read, and names that it gives to such.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::code::{Language, Placed, Token, statement, tokens};
 use super::declared::{Computed, Declared, Dependency};
@@ -69,7 +69,119 @@ fn constants<'a>(tokens: &[Placed<'a>]) -> Constants<'a> {
         constant.found.extend(found);
         constant.found.truncate(MAX_NAMES);
     }
+    let touched = touched(tokens);
+    for (name, constant) in &mut constants {
+        constant.is_literal &= !touched.contains(name) && !touched.contains(ALL);
+    }
     constants
+}
+
+/// In place of a name: any of the file.
+const ALL: &str = "*";
+
+/// Functions that look at a list and leave it as it is.
+const READERS: &[&str] = &[
+    "print", "len", "sorted", "list", "set", "tuple", "str", "repr", "extend",
+];
+
+/// Names that are used in a way which may put something else into them: of a list whoever gets hold of it can do so.
+/// Known to be harmless are the statements that [`constants`] reads, and places where the list is only read.
+fn touched<'a>(tokens: &[Placed<'a>]) -> HashSet<&'a str> {
+    let mut touched = HashSet::new();
+    // Of each open bracket what it is.
+    let mut open: Vec<Bracket> = Vec::new();
+    let code: Vec<&Token<'a>> = tokens.iter().map(|(token, _)| token).collect();
+    // The tokens before, without line breaks in brackets.
+    let mut before: [Option<&Token>; 3] = [None; 3];
+    for (index, token) in code.iter().copied().enumerate() {
+        let next = |ahead: usize| code.get(index + ahead).copied();
+        match token {
+            Token::Line if !open.is_empty() => continue,
+            Token::Mark('(') => open.push(match before {
+                [Some(Token::Word(_)), Some(Token::Word("def")), _] => Bracket::Parameters,
+                [Some(Token::Word(name)), ..] if READERS.contains(name) => Bracket::Reads,
+                _ => Bracket::Call,
+            }),
+            Token::Mark('[') => open.push(match before[0] {
+                Some(Token::Word(_) | Token::Text { .. } | Token::Mark(']' | ')')) => Bracket::Index,
+                _ => Bracket::List,
+            }),
+            Token::Mark('{') => open.push(Bracket::Table),
+            Token::Mark(')' | ']' | '}') => {
+                open.pop();
+            }
+            Token::Mark('*') if before[0] == Some(&Token::Word("import")) => {
+                touched.insert(ALL);
+            }
+            Token::Word("exec" | "eval" | "globals" | "locals" | "vars" | "setattr") => {
+                touched.insert(ALL);
+            }
+            Token::Word(name) => {
+                let is_assigned = next(1) == Some(&Token::Mark('=')) && next(2) != Some(&Token::Mark('='));
+                let is_harmless = match (open.last(), before) {
+                    (_, [Some(Token::Mark('.')), ..]) => true,
+                    (Some(Bracket::Parameters), _) => false,
+                    // The name of an argument.
+                    (Some(Bracket::Call | Bracket::Reads), [Some(Token::Mark('(' | ',')), ..]) if is_assigned => true,
+                    (Some(Bracket::Reads), [Some(Token::Mark('(')), ..]) => next(1) == Some(&Token::Mark(')')),
+                    (Some(Bracket::List), [Some(Token::Mark('[' | ',')), ..]) => {
+                        matches!(next(1), Some(Token::Mark(']' | ',') | Token::Line))
+                    }
+                    (Some(Bracket::Table), [Some(Token::Mark(':')), Some(Token::Text { .. }), ..]) => {
+                        matches!(next(1), Some(Token::Mark('}' | ',' | '+') | Token::Line))
+                    }
+                    // `install_requires=X`
+                    (Some(Bracket::Call), [Some(Token::Mark('=')), Some(Token::Word(key)), ..])
+                        if KEYS.contains(key) =>
+                    {
+                        true
+                    }
+                    (_, [Some(Token::Word("in" | "if" | "not" | "and" | "or")), ..]) => {
+                        !matches!(next(1), Some(Token::Mark('.' | '[' | '(')))
+                    }
+                    // `Y = X + [...]`, `Y += X`
+                    (_, [Some(Token::Mark('+')), ..]) => !matches!(next(1), Some(Token::Mark('.' | '[' | '('))),
+                    (_, [Some(Token::Mark('=')), Some(Token::Mark('+')), ..]) => {
+                        matches!(next(1), None | Some(Token::Line | Token::Mark(';' | '+')))
+                    }
+                    (_, [Some(Token::Mark('=')), ..]) => next(1) == Some(&Token::Mark('+')),
+                    (None, [None | Some(Token::Line | Token::Mark(';' | ':')), ..]) => {
+                        let is_added = [next(1), next(2)] == [Some(&Token::Mark('+')), Some(&Token::Mark('='))];
+                        let is_called = matches!(
+                            [next(1), next(2), next(3)],
+                            [
+                                Some(Token::Mark('.')),
+                                Some(Token::Word("append" | "extend" | "insert" | "update" | "add")),
+                                Some(Token::Mark('('))
+                            ]
+                        );
+                        is_assigned || is_added || is_called
+                    }
+                    _ => false,
+                };
+                if !is_harmless {
+                    touched.insert(name);
+                }
+            }
+            _ => {}
+        }
+        before = [Some(token), before[0], before[1]];
+    }
+    touched
+}
+
+/// What stands in a bracket.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bracket {
+    /// Names that a function gives to what it gets.
+    Parameters,
+    /// What a function gets that changes nothing.
+    Reads,
+    /// What another function gets, or a part of an expression.
+    Call,
+    Index,
+    List,
+    Table,
 }
 
 /// Strings of the lists that follow such a key, as `key=` or `"key":`, and keys whose value is not

@@ -199,3 +199,50 @@ fn an_environment_of_conda_is_read() {
     )
     .expect(0, &[]);
 }
+
+#[test]
+fn a_list_of_a_setup_py_that_is_changed_in_another_way_is_computed() {
+    let lines = "REQS[0]='redis'|REQS[len(REQS):]=['redis']|R=REQS;R.append('redis')|def add(r): r.append('redis')\nadd(REQS)|\
+                 from deps import REQS|from deps import *|REQS, X = ['redis'], 1|for REQS in [['redis']]: pass|\
+                 [REQS.append(x) for x in ['redis']]|list.append(REQS, 'redis')|a=REQS.append;a('redis')|\
+                 globals().update(REQS=['redis'])|exec(x)|import deps as REQS|(REQS := ['redis'])|REQS.__iadd__(['redis'])|\
+                 REQS: list = ['redis']|X, REQS = 1, ['redis']";
+    let file = |line: &str, key: &str| {
+        format!(
+            "from setuptools import setup\nREQS = ['django']\nEX = {{'a': ['django']}}\n{line}\nsetup(name='x', {key})\n"
+        )
+    };
+    let judge = |line: &str, key: &str| {
+        let outcome = check(
+            DENY,
+            &[("app/setup.py", &file("", key))],
+            &[("app/setup.py", &file(line, key))],
+        );
+        assert_eq!(outcome.code, 8, "{line}: {outcome}");
+    };
+    lines.split('|').for_each(|line| judge(line, "install_requires=REQS"));
+    for line in [
+        "EX['b']=['redis']",
+        "EX['a'].append('redis')",
+        "EX['a'] += ['redis']",
+        "EX.setdefault('b',[]).append('redis')",
+    ] {
+        judge(line, "extras_require=EX");
+    }
+    // What only looks at a list changes nothing.
+    for line in [
+        "print(REQS)",
+        "if REQS: pass",
+        "ALL = REQS + ['django']",
+        "for name in REQS: print(name)",
+        "f(REQS=1)",
+        "TABLE = {'x': REQS}",
+        "BOTH = [REQS, EX]",
+        "REQS += ['django']",
+    ] {
+        let (before, after) = (file("", "install_requires=REQS"), file(line, "install_requires=REQS"));
+        let outcome = check(DENY, &[("app/setup.py", &before)], &[("app/setup.py", &after)]);
+        outcome.expect(0, &[]);
+        assert!(!outcome.to_string().contains("computed"), "{line}: {outcome}");
+    }
+}
