@@ -25,7 +25,8 @@ pub(super) fn address(rest: &str) -> Vec<String> {
     let path = path.strip_prefix(['/', '\\']).unwrap_or_default();
     let path = percent_decoded(&path[..path.find(['#', '?']).unwrap_or(path.len())]).replace('\\', "/");
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
-    let host = host.split(':').next().unwrap_or(&host);
+    // A name of a server may end with a dot.
+    let host = host.split(':').next().unwrap_or(&host).trim_end_matches('.');
     let known = known(host, &path).filter(|segments| !segments.is_empty());
     known.unwrap_or_else(|| package(&format!("{host}/{path}")))
 }

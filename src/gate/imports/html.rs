@@ -16,6 +16,7 @@ use serde_json::Value;
 mod marks;
 
 use super::ImportKind;
+use super::html_text::decoded;
 use super::identity;
 use super::javascript_readings::{self, Dialect};
 use super::source::Found;
@@ -179,12 +180,17 @@ impl Reader<'_> {
 
     fn value(&self, place: Option<(usize, usize)>) -> String {
         let (from, end) = place.unwrap_or_default();
-        String::from_utf8_lossy(&self.source[from..end]).into_owned()
+        decoded(&String::from_utf8_lossy(&self.source[from..end]))
     }
 
     /// The address of a script.
     fn address(&mut self, from: usize, end: usize, is_module: bool) {
+        // In an address line breaks and tabs say nothing, wherever they stand.
         let written = self.value(Some((from, end)));
+        let written = match has_marks(written.as_bytes()) {
+            true => written,
+            false => written.replace(['\t', '\n', '\r'], ""),
+        };
         let written = written.trim();
         if written.is_empty() {
             return;

@@ -32,6 +32,7 @@ mod embedded;
 mod escapes;
 mod go;
 mod html;
+mod html_text;
 mod identity;
 mod java;
 mod javascript;

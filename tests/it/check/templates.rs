@@ -33,6 +33,11 @@ fn what_a_page_imports_is_5() {
         "<script src=\"https://unpkg.com/redis@4/index.js\"></script>",
         "<script src=\"../node_modules/redis/index.js\"></script>",
         "<link rel=\"modulepreload\" href=\"https://esm.sh/redis\">",
+        "<script src='https:&#47;&#47;unpkg.com/redis'></script>",
+        "<script src='&#x68;ttps&colon;//unpkg.com/red&#105;s&commat;4/x.js'></script>",
+        "<script type=&#109;odule>import 'https://esm.sh/redis'</script>",
+        "<script src='https://unpkg.com./redis'></script>",
+        "<script src='ht\ntps://unpkg.com/redis'></script>",
         "<script type=\"module\">import x from \"../other/x.js\";</script>",
         "<script type=\"module\" src=\"../other/x.js\"></script>",
     ] {
