@@ -76,6 +76,11 @@ pub fn connect(surroundings: &Surroundings, input: impl Read + Send + 'static, s
     let mut heard = false;
     loop {
         let read = match stream.read(&mut buffer) {
+            // Closed by an owner that had not read all: nothing more comes either way.
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Ok(0),
+            other => other,
+        };
+        let read = match read {
             Ok(0) if !heard && link.was_asked() => {
                 let what = format!("{} does not serve this process, or not any more", path.display());
                 return Err(Stop::new(Exit::Locked, what)
@@ -89,7 +94,6 @@ pub fn connect(surroundings: &Surroundings, input: impl Read + Send + 'static, s
                 read
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Ok(()),
             Err(error) => return Err(error).context("the connection to the job broke"),
         };
         for line in lines.feed(&buffer[..read]) {
