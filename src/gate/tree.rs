@@ -326,6 +326,24 @@ fn different<'a>(old: &'a Folder, new: &'a Folder) -> Pairs<'a> {
     names
 }
 
+/// The folder that a path lies in; empty for the root.
+pub fn parent(path: &[u8]) -> &[u8] {
+    path.iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(b"", |slash| &path[..slash])
+}
+
+/// The folders above a file, nearest first, the root last.
+pub fn upward(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = Some(path);
+    std::iter::from_fn(move || {
+        let path = at.filter(|path| !path.is_empty())?;
+        let folder = parent(path);
+        at = Some(folder);
+        Some(folder)
+    })
+}
+
 /// `prefix/name`, or `name` at the root.
 pub fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
     if prefix.is_empty() {

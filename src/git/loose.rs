@@ -64,7 +64,7 @@ impl Loose {
         };
         let Opened { kind, size, rest } = opened;
         if size > limit {
-            return Err(format!("it has {size} bytes, more than the {limit} that are read"));
+            return Err(too_large(size, limit));
         }
         let mut data = Vec::new();
         // One more, to see that it ends. Memory grows with what comes and not with what was promised.
@@ -76,6 +76,11 @@ impl Loose {
             true => Ok(Some((kind, data))),
             false => Err("its file is damaged: the content has another id".to_owned()),
         }
+    }
+
+    /// The files of a repository.
+    pub(super) fn of_repo(repo: &git2::Repository) -> Loose {
+        Loose::of(&repo.commondir().join("objects"))
     }
 
     /// Whether something stands in place of the object's file that is none, as a pipe, on which git would wait.
@@ -116,6 +121,11 @@ impl Loose {
         let (kind, size) = parse(&header).ok_or_else(|| damaged("its header is none of an object"))?;
         Ok(Some(Opened { kind, size, rest }))
     }
+}
+
+/// Why an object is not read that has so many bytes.
+pub(super) fn too_large(size: u64, limit: u64) -> String {
+    format!("it has {size} bytes, more than the {limit} that are read")
 }
 
 fn parse(header: &[u8]) -> Option<(ObjectType, u64)> {

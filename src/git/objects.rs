@@ -12,7 +12,7 @@ use git2::ObjectType;
 use crate::gate::Oid;
 use crate::gate::tree::Blobs;
 
-use super::loose::Loose;
+use super::loose::{Loose, too_large};
 use super::packs::{Packs, Place};
 use super::to_git2;
 
@@ -105,10 +105,6 @@ impl<'a> Store<'a> {
         let (size, kind) = self.odb.read_header(to_git2(id).map_err(said)?).map_err(said)?;
         Ok((kind, size as u64))
     }
-}
-
-fn too_large(size: u64, limit: u64) -> String {
-    format!("it has {size} bytes, more than the {limit} that are read")
 }
 
 impl Blobs for Store<'_> {

@@ -76,7 +76,7 @@ impl<'a> Graph<'a> {
         })?;
         Ok(Graph {
             odb,
-            loose: Loose::of(&checkout.common.join("objects")),
+            loose: Loose::of_repo(&checkout.repo),
             is_shallow: is_shallow(checkout),
             known: RefCell::default(),
         })
@@ -337,7 +337,7 @@ pub fn of_ref(repo: &Repository, name: &str) -> Result<Option<Oid>> {
 /// # Errors
 /// Exit 2.
 pub(super) fn readable(repo: &Repository, id: Oid) -> Result<(), Stop> {
-    match Loose::of(&repo.commondir().join("objects")).is_obstructed(&from_git2(id)) {
+    match Loose::of_repo(repo).is_obstructed(&from_git2(id)) {
         true => Err(unreadable(id, OBSTRUCTED)),
         false => Ok(()),
     }

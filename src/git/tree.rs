@@ -68,7 +68,7 @@ impl<'a> GitTree<'a> {
 
     /// The tree of a commit.
     pub fn of_commit(repo: &'a git2::Repository, commit: git2::Oid) -> Result<GitTree<'a>, Unreadable> {
-        if Loose::of(&repo.commondir().join("objects")).is_obstructed(&from_git2(commit)) {
+        if Loose::of_repo(repo).is_obstructed(&from_git2(commit)) {
             return Err(Unreadable {
                 what: format!("commit {commit}: {OBSTRUCTED}"),
             });

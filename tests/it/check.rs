@@ -38,11 +38,29 @@ mod templates;
 mod uncommitted;
 mod whole;
 
+use crate::support::program::Outcome;
 use crate::support::repo::{POLICY, Repo, TRAILERS};
 
 /// [`POLICY`] with one more protected folder.
 fn stricter() -> String {
     format!("{}  # later\n", POLICY.replace("[prot]", "[prot, secret]"))
+}
+
+/// Files by their paths, with their contents.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+/// What is said of a change that writes these files, beside a base that has those and what the repository holds.
+fn judged(repo: &Repo, base: Files, change: Files) -> Outcome {
+    for (path, content) in base {
+        repo.write(path, content);
+    }
+    repo.commit("start");
+    repo.branch("f");
+    for (path, content) in change {
+        repo.write(path, content);
+    }
+    repo.commit("change");
+    repo.agentgate(["check", "--base", "main"])
 }
 
 /// A repository on branch `f`, which is at `main`.

@@ -1,6 +1,7 @@
 //! Which file is a manifest, of which format, and what is known to be one and not read.
 
 use super::names::Ecosystem;
+pub(super) use crate::gate::tree::parent;
 
 /// A family of manifests whose names can be compared with one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -199,13 +200,6 @@ pub(super) fn home(path: &[u8]) -> &[u8] {
         b"gradle" | b"requirements" | b".mvn" => parent(folder),
         _ => folder,
     }
-}
-
-/// The folder that a path lies in; empty for the root.
-pub(super) fn parent(path: &[u8]) -> &[u8] {
-    path.iter()
-        .rposition(|&byte| byte == b'/')
-        .map_or(b"", |at| &path[..at])
 }
 
 /// The last part of a path in lower case.

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::gate::imports::may_hold_copies;
 use crate::gate::tree::{Entry, Kind, Oid, Tree, Unreadable, join};
+pub(super) use crate::gate::tree::{parent, upward};
 
 /// Entries of a tree, folders included, above which it is not indexed.
 pub const MAX_ENTRIES: usize = 300_000;
@@ -251,27 +252,9 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The folder that a path lies in; empty for the root.
-pub(super) fn parent(path: &[u8]) -> &[u8] {
-    path.iter()
-        .rposition(|&byte| byte == b'/')
-        .map_or(b"", |slash| &path[..slash])
-}
-
 /// The last part of a path.
 pub(super) fn name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
-}
-
-/// The folders above a file, nearest first, the root last.
-pub(super) fn upward(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut at = Some(path);
-    std::iter::from_fn(move || {
-        let path = at.filter(|path| !path.is_empty())?;
-        let folder = parent(path);
-        at = Some(folder);
-        Some(folder)
-    })
 }
 
 /// A relative path as seen from a folder, `.` and `..` followed; `None` where it leaves the

@@ -12,11 +12,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Resolvers, follow_link};
+use super::{Resolvers, follow_link, manifest};
 use crate::gate::imports::{self, Import, ImportKind};
 use crate::gate::manifests::{MAX_MANIFEST, npm_aliases, pnpm_aliases};
 use crate::gate::resolve::{follow, npm_links, npm_targets, plain_json};
-use crate::gate::tree::{join, lookup};
+use crate::gate::tree::{join, lookup, upward};
 use crate::gate::{Kind, Tree, Unreadable};
 
 /// Files that say which module a name loads, from a folder.
@@ -73,12 +73,7 @@ impl<'a> Aliases<'a> {
     /// The aliases that hold for a file, nearest folder first.
     pub(super) fn around(&mut self, file: &[u8]) -> Result<Vec<Names>, Unreadable> {
         let mut around = Vec::new();
-        let mut folder = file;
-        while !folder.is_empty() {
-            folder = folder
-                .iter()
-                .rposition(|&byte| byte == b'/')
-                .map_or(b"", |at| &folder[..at]);
+        for folder in upward(file) {
             let names = match self.folders.get(folder) {
                 Some(names) => names.clone(),
                 None => {
@@ -99,11 +94,7 @@ impl<'a> Aliases<'a> {
             has_paths: self.has_paths(folder)?,
             ..Folder::default()
         };
-        if let Some(entry) = lookup(self.tree, &join(folder, b"package.json"))?
-            && matches!(entry.kind, Kind::File | Kind::Executable)
-            && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
-        {
-            let text = self.tree.blob(&entry.id)?;
+        if let Some(text) = manifest(self.tree, &join(folder, b"package.json"))? {
             names.renamed = npm_aliases(&text);
             let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
             let mut manifest: Value = serde_json::from_slice(text).unwrap_or_default();
@@ -117,11 +108,8 @@ impl<'a> Aliases<'a> {
             }
             names.imports = manifest.get_mut("imports").map(Value::take).unwrap_or_default();
         }
-        if let Some(entry) = lookup(self.tree, &join(folder, b"pnpm-workspace.yaml"))?
-            && matches!(entry.kind, Kind::File | Kind::Executable)
-            && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
-        {
-            for (key, packages) in pnpm_aliases(&self.tree.blob(&entry.id)?) {
+        if let Some(text) = manifest(self.tree, &join(folder, b"pnpm-workspace.yaml"))? {
+            for (key, packages) in pnpm_aliases(&text) {
                 names.renamed.entry(key).or_default().extend(packages);
             }
         }
@@ -150,12 +138,7 @@ impl<'a> Aliases<'a> {
 
     /// The text of a file that is there and no larger than a manifest.
     fn text(&self, path: &[u8]) -> Result<Option<String>, Unreadable> {
-        match lookup(self.tree, path)?.filter(|entry| matches!(entry.kind, Kind::File | Kind::Executable)) {
-            Some(entry) if self.tree.blob_size(&entry.id)? <= MAX_MANIFEST => {
-                Ok(String::from_utf8(self.tree.blob(&entry.id)?).ok())
-            }
-            _ => Ok(None),
-        }
+        Ok(manifest(self.tree, path)?.and_then(|text| String::from_utf8(text).ok()))
     }
 
     /// Links of a `node_modules` that git has: each is what its folder calls itself.

@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::manifest;
 use crate::gate::imports::{Import, ImportKind, include_identity, vendored};
-use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::resolve::follow;
-use crate::gate::tree::{join, lookup};
-use crate::gate::{Kind, Tree, Unreadable};
+use crate::gate::tree::{join, upward};
+use crate::gate::{Tree, Unreadable};
 
 /// Segments in lower case, and the folder.
 type Prefixes = Rc<Vec<(Vec<String>, String)>>;
@@ -39,12 +39,7 @@ impl<'a> ComposerPrefixes<'a> {
         leads: &mut HashMap<String, Vec<Import>>,
     ) -> Result<(), Unreadable> {
         let mut around = Vec::new();
-        let mut folder = file;
-        while !folder.is_empty() {
-            folder = folder
-                .iter()
-                .rposition(|&byte| byte == b'/')
-                .map_or(b"", |at| &folder[..at]);
+        for folder in upward(file) {
             around.push(self.folder(folder)?);
         }
         let all: Vec<&(Vec<String>, String)> = around.iter().flat_map(|prefixes| prefixes.iter()).collect();
@@ -90,11 +85,8 @@ impl<'a> ComposerPrefixes<'a> {
             return Ok(known.clone());
         }
         let mut prefixes = Vec::new();
-        if let Some(entry) = lookup(self.tree, &join(folder, b"composer.json"))?
-            && matches!(entry.kind, Kind::File | Kind::Executable)
-            && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
-        {
-            let manifest: Value = serde_json::from_slice(&self.tree.blob(&entry.id)?).unwrap_or_default();
+        if let Some(text) = manifest(self.tree, &join(folder, b"composer.json"))? {
+            let manifest: Value = serde_json::from_slice(&text).unwrap_or_default();
             for (section, standard) in [
                 ("autoload", "psr-4"),
                 ("autoload-dev", "psr-4"),

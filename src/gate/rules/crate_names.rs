@@ -6,10 +6,11 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::manifest;
 use crate::gate::imports::Import;
-use crate::gate::manifests::{CargoNames, CargoRenames, MAX_MANIFEST, cargo_names};
-use crate::gate::tree::{join, lookup};
-use crate::gate::{Kind, Tree, Unreadable};
+use crate::gate::manifests::{CargoNames, CargoRenames, cargo_names};
+use crate::gate::tree::{join, lookup, upward};
+use crate::gate::{Tree, Unreadable};
 
 /// The renames of one tree, each Cargo.toml read once.
 pub(super) struct CrateNames<'a> {
@@ -30,12 +31,7 @@ impl<'a> CrateNames<'a> {
     pub(super) fn declared(&mut self, file: &[u8]) -> Result<Option<HashSet<String>>, Unreadable> {
         let mut all = HashSet::new();
         let mut is_known = false;
-        let mut folder = file;
-        while !folder.is_empty() {
-            folder = folder
-                .iter()
-                .rposition(|&byte| byte == b'/')
-                .map_or(b"", |at| &folder[..at]);
+        for folder in upward(file) {
             let names = self.manifest(folder)?;
             if names.is_read {
                 is_known = true;
@@ -50,12 +46,7 @@ impl<'a> CrateNames<'a> {
     /// The renames that hold for a file.
     pub(super) fn around(&mut self, file: &[u8]) -> Result<CargoRenames, Unreadable> {
         let mut around = Vec::new();
-        let mut folder = file;
-        while !folder.is_empty() {
-            folder = folder
-                .iter()
-                .rposition(|&byte| byte == b'/')
-                .map_or(b"", |at| &folder[..at]);
+        for folder in upward(file) {
             let names = self.manifest(folder)?;
             if let Some(workspace) = names.workspace_folder.as_deref().and_then(|path| below(folder, path)) {
                 around.push(self.manifest(&workspace)?);
@@ -80,14 +71,9 @@ impl<'a> CrateNames<'a> {
         if let Some(names) = self.manifests.get(folder) {
             return Ok(names.clone());
         }
-        let names = match lookup(self.tree, &join(folder, b"Cargo.toml"))? {
-            Some(entry)
-                if matches!(entry.kind, Kind::File | Kind::Executable)
-                    && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST =>
-            {
-                Rc::new(cargo_names(&self.tree.blob(&entry.id)?))
-            }
-            _ => Rc::default(),
+        let names = match manifest(self.tree, &join(folder, b"Cargo.toml"))? {
+            Some(text) => Rc::new(cargo_names(&text)),
+            None => Rc::default(),
         };
         self.manifests.insert(folder.to_vec(), names.clone());
         Ok(names)

@@ -8,11 +8,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::manifest;
 use crate::gate::imports::{Import, ImportKind, vendored};
-use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::resolve::{follow, go_module, go_replaced, go_replacements};
-use crate::gate::tree::{join, lookup};
-use crate::gate::{Kind, Tree, Unreadable};
+use crate::gate::tree::{join, upward};
+use crate::gate::{Tree, Unreadable};
 
 /// What stands before the path of a copy that has no module's name.
 pub(super) const COPY: &str = "x";
@@ -42,12 +42,7 @@ impl<'a> GoModules<'a> {
         leads: &mut HashMap<String, Vec<Import>>,
     ) -> Result<(), Unreadable> {
         let mut around = Vec::new();
-        let mut folder = file;
-        while !folder.is_empty() {
-            folder = folder
-                .iter()
-                .rposition(|&byte| byte == b'/')
-                .map_or(b"", |at| &folder[..at]);
+        for folder in upward(file) {
             around.push(self.folder(folder)?);
         }
         let all: Vec<&(String, String)> = around.iter().flat_map(|replaced| replaced.iter()).collect();
@@ -99,16 +94,8 @@ impl<'a> GoModules<'a> {
             (None, Some(_)) => {}
         }
         let go_mod = folder.map(|folder| join(&folder, b"go.mod")).unwrap_or_default();
-        match lookup(self.tree, &go_mod)? {
-            Some(entry)
-                if matches!(entry.kind, Kind::File | Kind::Executable)
-                    && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST =>
-            {
-                let text = String::from_utf8_lossy(&self.tree.blob(&entry.id)?).into_owned();
-                Ok(go_module(&text).filter(|module| module != old))
-            }
-            _ => Ok(None),
-        }
+        let text = manifest(self.tree, &go_mod)?;
+        Ok(text.and_then(|text| go_module(&String::from_utf8_lossy(&text)).filter(|module| module != old)))
     }
 
     fn folder(&mut self, folder: &[u8]) -> Result<Replaced, Unreadable> {
@@ -117,11 +104,8 @@ impl<'a> GoModules<'a> {
         }
         let mut replaced = Vec::new();
         for name in [&b"go.mod"[..], b"go.work"] {
-            if let Some(entry) = lookup(self.tree, &join(folder, name))?
-                && matches!(entry.kind, Kind::File | Kind::Executable)
-                && self.tree.blob_size(&entry.id)? <= MAX_MANIFEST
-            {
-                let text = String::from_utf8_lossy(&self.tree.blob(&entry.id)?).into_owned();
+            if let Some(text) = manifest(self.tree, &join(folder, name))? {
+                let text = String::from_utf8_lossy(&text).into_owned();
                 replaced.extend(go_replaced(&text));
                 for (old, new) in go_replacements(&text) {
                     if new.starts_with(['.', '/']) {

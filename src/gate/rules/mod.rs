@@ -28,9 +28,10 @@ pub(in crate::gate) use forbidden_imports::{
 use std::collections::HashSet;
 
 use super::imports::{Import, Language};
+use super::manifests::MAX_MANIFEST;
 use super::resolve::{self, Resolver};
 use super::survey::{Survey, Wants};
-use super::tree::{Difference, Side, diff, difference};
+use super::tree::{Difference, Side, diff, difference, lookup};
 use super::{
     Change, Finding, GateError, Kind, Policy, Rule, Tree, Unreadable, Verdict, baseline, content, lines, manifests,
 };
@@ -259,6 +260,14 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     }
     text.push('`');
     text
+}
+
+/// The content of a manifest; `None` where no file is at the path, or one that is too large to be one.
+fn manifest(tree: &dyn Tree, path: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
+    match lookup(tree, path)?.filter(|entry| matches!(entry.kind, Kind::File | Kind::Executable)) {
+        Some(entry) if tree.blob_size(&entry.id)? <= MAX_MANIFEST => tree.blob(&entry.id).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Whether this side is a file with content of its own.

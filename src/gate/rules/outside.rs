@@ -14,7 +14,7 @@ use crate::gate::imports::{
 };
 use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::resolve::{Target, follow};
-use crate::gate::tree::{Oid, Side, join, lookup};
+use crate::gate::tree::{Oid, Side, join, lookup, parent};
 use crate::gate::{Kind, Tree, Unreadable};
 
 /// Links followed, and components walked, before a path is given up, as Linux does.
@@ -372,12 +372,6 @@ fn is_copy(path: &[u8]) -> bool {
     parent(path)
         .split(|&byte| byte == b'/')
         .any(|part| VENDORED.iter().any(|known| part.eq_ignore_ascii_case(known.as_bytes())))
-}
-
-fn parent(path: &[u8]) -> &[u8] {
-    path.iter()
-        .rposition(|&byte| byte == b'/')
-        .map_or(b"", |slash| &path[..slash])
 }
 
 fn name(path: &[u8]) -> &[u8] {

@@ -1,9 +1,8 @@
 //! What a change itself makes the repository's own, where an area may import certain packages only.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
-
-type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// What `check` says of a change that adds these files to a repository in which `app/` may import nothing from outside
 /// but `zod`, and must not have redis.
@@ -15,16 +14,7 @@ fn check(base: Files, change: Files) -> Outcome {
          other: {allowed_roots: [other/]}\nmax_new_top_level_dirs: 9\n",
     );
     repo.write("app/README", "x\n");
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 const ROOT: (&str, &str) = ("package.json", r#"{"workspaces": ["app", "pk/*", "other/*"]}"#);

@@ -1,26 +1,18 @@
 //! Imports of files that did not change and that a manifest now leads elsewhere, in Go and Rust.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
 
 /// An area that must not have redis nor anything of the other area, these files, and then those.
-fn after(base: &[(&str, &str)], change: &[(&str, &str)]) -> Outcome {
+fn after(base: Files, change: Files) -> Outcome {
     let repo = Repo::empty();
     repo.write(
         "architecture/invariants.yml",
         "version: 1\napp: {allowed_roots: [app/], forbidden_imports: [redis], may_depend_on: []}\n\
          other: {allowed_roots: [other/]}\nmax_new_top_level_dirs: 9\n",
     );
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 const IN_APP: &str = "app/a.go:3:8: imports `a.com/kv/sub`, which `redis` forbids in app";

@@ -1,5 +1,6 @@
 //! Files that a composer.json or Cargo.toml names as source, whatever they are called.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
 
@@ -7,23 +8,14 @@ const PHP: &str = "<?php new \\Redis\\Client();\n";
 const RUST: &str = "use redis::Client;\n";
 
 /// What `check` says of these changes beside a base with those files, where `app/` must not have redis.
-fn after(base: &[(&str, &str)], change: &[(&str, &str)]) -> Outcome {
+fn after(base: Files, change: Files) -> Outcome {
     let repo = Repo::empty();
     repo.write(
         "architecture/invariants.yml",
         "version: 1\napp: {allowed_roots: [app/], forbidden_imports: [redis]}\nmax_new_top_level_dirs: 9\n",
     );
     repo.write("app/README", "x\n");
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Names of JavaScript that a page, a runtime or a loader maps: to files of the repository, or to packages.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
-
-type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// What `check` says of a change that adds these files, where `app/` may import nothing from outside but zod, must not
 /// have redis, and may not depend on `other/`.
@@ -16,16 +15,7 @@ fn check(base: Files, change: Files) -> Outcome {
     );
     repo.write("app/src/main.js", "export default 1;\n");
     repo.write("other/main.js", "export default 1;\n");
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Dependencies that a manifest names by way of something else: a constant, another file, a comment.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
-
-type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// What `check` says of a change that adds these files, with these rules.
 fn check(rules: &str, base: Files, change: Files) -> Outcome {
@@ -15,16 +14,7 @@ fn check(rules: &str, base: Files, change: Files) -> Outcome {
         ),
     );
     repo.write("app/README", "x\n");
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 const DENY: &str = "dependencies: {new: deny}\n";

@@ -1,9 +1,8 @@
 //! What pages and browsers load: addresses, paths of a site, and what a template computes.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
-
-type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// What `check` says of a change that adds these files, where `app/` may import nothing from outside but jquery, must
 /// not have redis, and may not depend on `other/`.
@@ -25,16 +24,7 @@ fn check_by(rules: &str, base: Files, change: Files) -> Outcome {
         ),
     );
     repo.write("app/README", "x\n");
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 #[test]

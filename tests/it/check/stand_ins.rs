@@ -1,9 +1,8 @@
 //! Copies that another file puts in the place of a package, and types that name one.
 
+use super::{Files, judged};
 use crate::support::program::Outcome;
 use crate::support::repo::Repo;
-
-type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// What `check` says of a change that adds these files, with these rules for `app/`.
 fn check(rules: &str, base: Files, change: Files) -> Outcome {
@@ -13,16 +12,7 @@ fn check(rules: &str, base: Files, change: Files) -> Outcome {
         format!("version: 1\napp: {{allowed_roots: [app/], {rules}}}\nmax_new_top_level_dirs: 9\n"),
     );
     repo.write("app/README", "x\n");
-    for (path, content) in base {
-        repo.write(path, content);
-    }
-    repo.commit("start");
-    repo.branch("f");
-    for (path, content) in change {
-        repo.write(path, content);
-    }
-    repo.commit("change");
-    repo.agentgate(["check", "--base", "main"])
+    judged(&repo, base, change)
 }
 
 const FORBIDS: &str = "forbidden_imports: [redis]";

@@ -13,11 +13,10 @@ use std::collections::HashSet;
 use super::sources::{Loaded, Source};
 use super::{Known, reads};
 use crate::gate::imports::{self, Import, ImportKind, Language};
-use crate::gate::manifests::MAX_MANIFEST;
 use crate::gate::policy::{Area, Stance};
 use crate::gate::resolve::{Target, follow};
-use crate::gate::rules::{Resolvers, finding, is_regular, shown};
-use crate::gate::tree::{Side, join, lookup};
+use crate::gate::rules::{Resolvers, finding, is_regular, manifest, shown};
+use crate::gate::tree::{Side, join, lookup, upward};
 use crate::gate::{Oid, Policy, Rule, Tree, Unreadable, Verdict};
 
 /// Files that are followed; in a hostile change each may name the next.
@@ -142,21 +141,13 @@ fn may_be_member(import: &Import) -> bool {
 /// a bare name loads.
 fn is_in_workspace(own: &Resolvers, path: &[u8]) -> Result<bool, Unreadable> {
     let tree = own.candidate_tree;
-    let mut folder = path;
-    while !folder.is_empty() {
-        folder = folder
-            .iter()
-            .rposition(|&byte| byte == b'/')
-            .map_or(b"", |at| &folder[..at]);
+    for folder in upward(path) {
         for name in [&b"pnpm-workspace.yaml"[..], b"lerna.json"] {
             if lookup(tree, &join(folder, name))?.is_some() {
                 return Ok(true);
             }
         }
-        if let Some(side) = regular(tree, &join(folder, b"package.json"))?
-            && tree.blob_size(&side.id)? <= MAX_MANIFEST
-        {
-            let text = tree.blob(&side.id)?;
+        if let Some(text) = manifest(tree, &join(folder, b"package.json"))? {
             let says = |word: &[u8]| memchr::memmem::find(&text, word).is_some();
             if says(b"\"workspaces\"") || says(b"\"exports\"") || says(b"file:") || says(b"link:") {
                 return Ok(true);
